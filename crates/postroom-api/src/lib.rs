@@ -1,0 +1,1 @@
+//! Surfaces: REST, MCP over HTTP, OpenAPI and the web page.

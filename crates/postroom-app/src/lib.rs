@@ -1,0 +1,1 @@
+//! The operation table and the functions behind every surface.

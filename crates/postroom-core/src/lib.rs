@@ -1,0 +1,1 @@
+//! Decisions: command and state to changes.

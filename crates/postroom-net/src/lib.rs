@@ -1,0 +1,1 @@
+//! Sockets: SMTP and LMTP listeners, TLS, the guarded outbound dialler.

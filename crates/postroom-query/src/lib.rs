@@ -1,0 +1,1 @@
+//! The search language: lexer, parser, canonical printer and plan.

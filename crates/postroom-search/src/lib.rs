@@ -1,0 +1,1 @@
+//! The index as a projection of the change feed.

@@ -1,0 +1,1 @@
+//! The only SQL: one writer, group commit, change feed, blobs.

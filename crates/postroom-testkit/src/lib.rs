@@ -1,0 +1,1 @@
+//! Development only: fixture servers, seeded worlds and crash harness.

@@ -1,0 +1,120 @@
+//! The catalogue of error codes: one row each, from which every surface takes its answer.
+
+/// Which code stands for a bad argument, a missing thing and a stale cursor in a toolset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `invalid_request`, `*_not_found`.
+    Mail,
+    /// `invalid_argument`, `not_found`.
+    Events,
+}
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $http:literal, $retryable:literal, $exit:literal, $message:literal, $fix:literal;)*) => {
+        /// A stable error code.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ErrorCode {
+            $(#[doc = $message] $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The code on the wire.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// The HTTP status.
+            pub fn http_status(self) -> u16 {
+                match self { $(Self::$variant => $http,)* }
+            }
+
+            /// Whether the same call may succeed later.
+            pub fn retryable(self) -> bool {
+                match self { $(Self::$variant => $retryable,)* }
+            }
+
+            /// The exit status of the command line: 1 a problem was found, 2 usage or I/O.
+            pub fn exit_status(self) -> u8 {
+                match self { $(Self::$variant => $exit,)* }
+            }
+
+            /// One sentence for a person.
+            pub fn message(self) -> &'static str {
+                match self { $(Self::$variant => $message,)* }
+            }
+
+            /// One sentence that tells an agent what to do.
+            pub fn fix(self) -> &'static str {
+                match self { $(Self::$variant => $fix,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    AddressInvalid = "address_invalid", 400, false, 2, "This is not an address that can receive mail here.", "Give local@domain in ASCII, without angle brackets.";
+    AddressLimitReached = "address_limit_reached", 422, false, 2, "The identity has as many addresses as it may have.", "Retire an address first.";
+    AddressReserved = "address_reserved", 400, false, 2, "This local part is reserved.", "Choose another local part.";
+    AddressTaken = "address_taken", 409, false, 2, "The address is already in use.", "Choose another address.";
+    AddressUnsupported = "address_unsupported", 400, false, 2, "Addresses with a non-ASCII local part are not supported.", "Use ASCII before the @.";
+    AttachmentNotFound = "attachment_not_found", 404, false, 1, "There is no such attachment.", "Take attachment ids from mail_get_message.";
+    ClientIdConflict = "client_id_conflict", 409, false, 2, "An identity with this client_id exists with other values.", "Repeat the first values, or use another client_id.";
+    CursorExpired = "cursor_expired", 410, false, 2, "The cursor is older than 24 hours.", "Start again without a cursor.";
+    Forbidden = "forbidden", 403, false, 2, "The key may not do this.", "Ask for a key with the permission that is named.";
+    IdentityNotFound = "identity_not_found", 404, false, 1, "There is no such identity.", "Call mail_list_identities and use an id or address from it.";
+    IdentityPaused = "identity_paused", 409, false, 1, "The identity is paused.", "Resume the identity first.";
+    InternalError = "internal_error", 500, true, 2, "Something failed inside; it was logged under the request id.", "Try once more; if it fails again, report the request id.";
+    InvalidArgument = "invalid_argument", 400, false, 2, "An argument is not valid.", "Correct the argument that is named.";
+    InvalidQuery = "invalid_query", 400, false, 2, "The search query cannot be read.", "Correct the query at details.position; quote a word to search it literally.";
+    InvalidRequest = "invalid_request", 400, false, 2, "The request is not valid.", "Correct the fields in details.errors.";
+    KeyExpired = "key_expired", 401, false, 2, "The key has expired.", "Ask the operator for a new key.";
+    KeyLimitReached = "key_limit_reached", 422, false, 2, "The tenant has as many active keys as it may have.", "Revoke a key that is no longer used.";
+    KeyNotFound = "key_not_found", 404, false, 1, "There is no such key.", "Take key ids from the list of keys.";
+    KeyRevoked = "key_revoked", 401, false, 2, "The key was revoked.", "Ask the operator for a new key.";
+    KeyScopeExceeded = "key_scope_exceeded", 403, false, 2, "A key cannot make or change a key that is wider than itself.", "Use a wider key, or ask for fewer permissions.";
+    LocalPartTooLong = "local_part_too_long", 400, false, 2, "The local part is too long.", "Use at most 40 characters before the @.";
+    MessageNotFound = "message_not_found", 404, false, 1, "There is no such message.", "Take message ids from mail_search or mail_get_thread.";
+    MessageTooLarge = "message_too_large", 413, false, 2, "The message is larger than the limit.", "Send a message of at most 26,214,400 bytes.";
+    MethodNotAllowed = "method_not_allowed", 405, false, 2, "The path exists, but not with this method.", "Use a method from the Allow header.";
+    NotFound = "not_found", 404, false, 1, "There is no such event.", "Take event ids from list_webhook_events.";
+    PayloadTooLarge = "payload_too_large", 413, false, 2, "The request body is larger than the limit.", "Send at most 7 MiB.";
+    PermissionDenied = "permission_denied", 403, false, 2, "The key does not hold the permission that this needs.", "Ask for a key that holds details.required.";
+    RateLimited = "rate_limited", 429, true, 1, "Too many requests.", "Wait for the seconds in Retry-After, then try again.";
+    RouteNotFound = "route_not_found", 404, false, 2, "There is no such route.", "See /openapi.json for the routes.";
+    ScopeDenied = "scope_denied", 403, false, 2, "The key's level does not reach this.", "Use a key of a wider level.";
+    ScopeTooLarge = "scope_too_large", 422, false, 2, "The search covers more than 100 identities.", "Name at most 100 identities in identity_ids.";
+    SearchDegraded = "search_degraded", 503, true, 1, "This search mode is not available now.", "Use mode keyword or hybrid.";
+    SlugTaken = "slug_taken", 409, false, 2, "A tenant with this slug exists.", "Choose another slug.";
+    TenantNotFound = "tenant_not_found", 404, false, 1, "There is no such tenant.", "Leave tenant_id out, or use your own tenant's id.";
+    TenantSuspended = "tenant_suspended", 403, false, 1, "The tenant is suspended.", "Ask the operator to reactivate the tenant.";
+    ThreadNotFound = "thread_not_found", 404, false, 1, "There is no such thread.", "Take thread ids from mail_list_threads or mail_search.";
+    Unauthenticated = "unauthenticated", 401, false, 2, "A valid key is needed.", "Send Authorization: Bearer with a key.";
+    Unavailable = "unavailable", 503, true, 2, "The service cannot store or answer this now.", "Try again in a few seconds.";
+    UnsupportedMediaType = "unsupported_media_type", 415, false, 2, "The content type is not one this route takes.", "Send the content type that the route names.";
+    UsernameTaken = "username_taken", 409, false, 2, "The tenant has an identity with this username.", "Choose another username.";
+}
+
+impl std::fmt::Display for ErrorCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_sorted_unique_and_speak_in_sentences() {
+        assert!(ErrorCode::ALL.is_sorted_by_key(|code| code.as_str()));
+        for code in ErrorCode::ALL {
+            assert!(
+                code.message().ends_with('.') && code.fix().ends_with('.'),
+                "{code}"
+            );
+        }
+    }
+}
