@@ -1,0 +1,68 @@
+//! Who is calling: what a key says about its holder.
+
+use postroom_types::{IdentityId, KeyId, Level, Permission, TenantId};
+
+use crate::operation::Operation;
+
+/// A caller with its reach and its permissions.
+///
+/// Made by `Room::authenticate` from a key, or by a command that opened the data folder itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Actor {
+    /// The key; `None` for a command on this machine that holds the data folder.
+    pub key: Option<KeyId>,
+    /// How wide it reaches.
+    pub level: Level,
+    /// Its tenant; `None` at platform level.
+    pub tenant: Option<TenantId>,
+    /// Its identity; set at identity level only.
+    pub identity: Option<IdentityId>,
+    /// What it may do, sorted.
+    pub permissions: Vec<Permission>,
+    /// Whether the key is a test key.
+    pub test: bool,
+}
+
+impl Actor {
+    /// The holder of the data folder, acting for one tenant with every permission of that level.
+    pub fn local_tenant(tenant: TenantId) -> Self {
+        Self {
+            key: None,
+            level: Level::Tenant,
+            tenant: Some(tenant),
+            identity: None,
+            permissions: permissions_up_to(Level::Tenant),
+            test: false,
+        }
+    }
+
+    /// The holder of the data folder, acting for the whole deployment.
+    pub fn local_platform() -> Self {
+        Self {
+            key: None,
+            level: Level::Platform,
+            tenant: None,
+            identity: None,
+            permissions: permissions_up_to(Level::Platform),
+            test: false,
+        }
+    }
+
+    /// Whether it holds `permission`.
+    pub fn holds(&self, permission: Permission) -> bool {
+        self.permissions.contains(&permission)
+    }
+
+    /// Whether it may call `operation` at all; what it may not call is not listed to it.
+    pub fn may_call(&self, operation: &Operation) -> bool {
+        operation.levels.contains(&self.level) && self.holds(operation.permission)
+    }
+}
+
+fn permissions_up_to(level: Level) -> Vec<Permission> {
+    Permission::ALL
+        .iter()
+        .copied()
+        .filter(|permission| permission.narrowest_level() <= level)
+        .collect()
+}

@@ -1,0 +1,1 @@
+//! From a key and arguments to what may be read.

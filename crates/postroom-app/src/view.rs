@@ -1,0 +1,1 @@
+//! What an agent sees: objects, budgets, labels.
