@@ -1,1 +1,28 @@
-//! What an agent sees: objects, budgets, labels.
+//! What a caller sees: the objects of the contract, the label on text that outsiders wrote, and the
+//! budgets that keep an answer readable.
+//!
+//! Text is [`Tainted`](postroom_types::Tainted) up to here. [`shown`] takes it out: invisible
+//! instructions (Unicode tag characters, bidirectional overrides, control characters) are dropped,
+//! everything else is exact. The fence around it is the JSON string it stands in, and every answer
+//! that holds such text says so in its own field, [`ContentNotice`].
+
+mod budget;
+mod event;
+mod identity;
+mod key;
+mod message;
+mod notice;
+mod search;
+mod tenant;
+mod thread;
+
+pub use budget::{cut, fit, json_bytes, shrink};
+pub use event::{EventDetail, EventSummary};
+pub use identity::{Address, Identity, Owner, SendPolicy, Signature};
+pub use key::ApiKey;
+pub use message::{Attachment, Delivery, Header, Message, Reference, Triage, Trust, Verification};
+pub use notice::{ContentNotice, shown};
+pub use postroom_types::Mailbox;
+pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};
+pub use tenant::Tenant;
+pub use thread::{Hold, ThreadSummary};

@@ -1,0 +1,125 @@
+//! A mailbox and its addresses.
+
+use std::collections::BTreeMap;
+
+use postroom_types::{AddressId, DomainId, IdentityId, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One mailbox.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Identity {
+    /// The identity's id; goes into `identity` of the mail tools.
+    pub id: IdentityId,
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// The local part of its first address.
+    pub username: String,
+    /// The name people see.
+    pub display_name: String,
+    /// What it is for.
+    pub purpose: Option<String>,
+    /// `active` or `paused`.
+    #[schemars(extend("enum" = ["active", "paused", "deleting", "deleted"]))]
+    pub status: String,
+    /// Why it is paused.
+    pub pause_reason: Option<String>,
+    /// The address it writes from.
+    pub primary_address: String,
+    /// All its addresses.
+    pub addresses: Vec<Address>,
+    /// The person who answers for it.
+    pub owner: Option<Owner>,
+    /// Appended to what it sends.
+    pub signature: Option<Signature>,
+    /// Limits on what it sends.
+    pub send_policy: SendPolicy,
+    /// The operator's own values.
+    pub metadata: BTreeMap<String, String>,
+    /// The id that made its creation repeatable.
+    pub client_id: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// One address of a mailbox.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Address {
+    /// The address's id.
+    pub id: AddressId,
+    /// Its mailbox.
+    pub identity_id: IdentityId,
+    /// The address.
+    pub address: String,
+    /// Before the @.
+    pub local_part: String,
+    /// Its domain's id.
+    pub domain_id: DomainId,
+    /// `primary` or `alias`.
+    #[schemars(extend("enum" = ["primary", "alias"]))]
+    pub role: String,
+    /// Whether it receives.
+    #[schemars(extend("enum" = ["pending", "active", "retiring", "retired"]))]
+    pub status: String,
+    /// When it will be retired.
+    pub retire_at: Option<Timestamp>,
+    /// When it was retired.
+    pub retired_at: Option<Timestamp>,
+    /// State of forwarding from elsewhere.
+    pub forwarding: Option<String>,
+    /// When that was last looked at.
+    pub forwarding_checked_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// The person who answers for a mailbox.
+#[derive(Debug, Clone, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct Owner {
+    /// Name.
+    #[schemars(length(min = 1, max = 120))]
+    pub name: String,
+    /// Where to reach them.
+    #[schemars(length(min = 3, max = 254))]
+    pub email: String,
+}
+
+/// What a mailbox appends to its mail.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Signature {
+    /// As text.
+    pub text: Option<String>,
+    /// As HTML.
+    pub html: Option<String>,
+}
+
+/// Limits on what a mailbox sends.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SendPolicy {
+    /// Mails per day.
+    pub daily_cap: u32,
+    /// Whether it may answer automatically: `allowed` or `denied`.
+    #[schemars(extend("enum" = ["allowed", "denied"]))]
+    pub auto_reply: String,
+    /// Whether it may write only to addresses it knows.
+    pub require_known_recipient: bool,
+}
+
+impl Default for SendPolicy {
+    /// Nothing is sent while no transport exists; the safest values stand for it.
+    fn default() -> Self {
+        Self {
+            daily_cap: 0,
+            auto_reply: "denied".to_owned(),
+            require_known_recipient: true,
+        }
+    }
+}

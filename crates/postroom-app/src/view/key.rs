@@ -1,0 +1,36 @@
+//! An API key without its secret.
+
+use postroom_types::{IdentityId, KeyId, Level, Permission, TenantId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// One credential as lists show it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct ApiKey {
+    /// The key's id.
+    pub id: KeyId,
+    /// What its maker called it.
+    pub name: String,
+    /// How wide it reaches.
+    pub level: Level,
+    /// `live` or `test`.
+    #[schemars(extend("enum" = ["live", "test"]))]
+    pub mode: String,
+    /// The partner it belongs to; always null here.
+    pub partner_id: Option<String>,
+    /// Its tenant; null at platform level.
+    pub tenant_id: Option<TenantId>,
+    /// Its identity; set at identity level only.
+    pub identity_id: Option<IdentityId>,
+    /// What it may do.
+    pub permissions: Vec<Permission>,
+    /// When it ends by itself.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    pub revoked_at: Option<Timestamp>,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
