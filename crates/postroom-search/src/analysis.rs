@@ -1,0 +1,1 @@
+//! Words of a text as the index has them.
