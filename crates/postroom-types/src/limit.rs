@@ -122,6 +122,16 @@ limits! {
     SMTP_COMMAND_MS: u64 = 5 * 60 * 1_000, "421";
     /// One SMTP command line, bytes with CRLF (RFC 5321 section 4.5.3.1.4, room for SMTPUTF8).
     SMTP_LINE_BYTES: usize = 4_096, "500 5.5.2";
+    /// Recipients of one SMTP connection that were refused for good.
+    SMTP_REFUSED_RECIPIENTS: usize = 100, "421";
+    /// SMTP commands in a row that bring no mail.
+    SMTP_IDLE_COMMANDS: usize = 1_000, "421";
+    /// Time for one message after DATA, milliseconds.
+    SMTP_DATA_MS: u64 = 30 * 60 * 1_000, "421";
+    /// Bytes of messages that are being received, in the process.
+    SMTP_HELD_BYTES: usize = 512 * 1024 * 1024, "452 4.3.1";
+    /// Time that a command in progress has when the process ends, milliseconds.
+    SMTP_SHUTDOWN_MS: u64 = 10 * 1_000, "the connection is closed";
     /// Commands waiting for the writer.
     WRITER_QUEUE: usize = 4_096, "the caller waits, then 503 unavailable";
     /// Commands that one commit takes.
