@@ -1,0 +1,107 @@
+//! What a decision writes, as a closed list.
+
+use crate::{
+    Outcome, Sha256Bytes,
+    row::{
+        AddressRow, ContactRow, DomainRow, EventRow, FeedRow, IdentityRow, ImportFailureRow,
+        KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow, ResultSetRow, SessionRow,
+        TenantRow, ThreadKeyRow, ThreadRow,
+    },
+};
+use postroom_types::{IdentityId, KeyId, TenantId, ThreadId, Timestamp};
+
+/// What a command comes to: what to write, and what to answer once it is written.
+#[derive(Debug)]
+pub struct Decision {
+    /// In order.
+    pub changes: Vec<Change>,
+    /// The answer.
+    pub outcome: Outcome,
+}
+
+impl Decision {
+    /// An answer that changes nothing.
+    pub fn unchanged(outcome: Outcome) -> Self {
+        Self {
+            changes: Vec::new(),
+            outcome,
+        }
+    }
+}
+
+/// One thing to write. `Put` writes the whole row, new or known.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// A tenant.
+    PutTenant(TenantRow),
+    /// A domain.
+    PutDomain(DomainRow),
+    /// An identity.
+    PutIdentity(IdentityRow),
+    /// An address.
+    PutAddress(AddressRow),
+    /// A key.
+    PutKey(KeyRow),
+    /// A secret of a key.
+    PutSecret(KeySecretRow),
+    /// A secret that ended early.
+    RemoveSecret {
+        /// The key.
+        key_id: KeyId,
+        /// The secret.
+        lookup: String,
+    },
+    /// An owner link.
+    PutOwnerLink(OwnerLinkRow),
+    /// Owner links that nobody used end.
+    EndUnusedOwnerLinks(Timestamp),
+    /// A session.
+    PutSession(SessionRow),
+    /// A session that was closed.
+    RemoveSession([u8; 32]),
+    /// An event, new or with another state.
+    PutEvent(EventRow),
+    /// The bytes of the command that decided this, under their digest; nothing when they are kept
+    /// already.
+    AddBlob {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// Their digest.
+        sha256: Sha256Bytes,
+        /// Their number.
+        size: u64,
+    },
+    /// A new message with the words of the command that decided this.
+    AddMessage(MessageRow),
+    /// Another read state, conflict mark or thread of a message.
+    UpdateMessage(MessageRow),
+    /// A label on.
+    AddLabel(LabelRow),
+    /// A label off.
+    RemoveLabel(LabelRow),
+    /// A thread.
+    PutThread(ThreadRow),
+    /// All of `from` moves to `into`, and `from` becomes an alias of it.
+    MergeThread {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The mailbox.
+        identity_id: IdentityId,
+        /// The younger thread.
+        from: ThreadId,
+        /// The older thread.
+        into: ThreadId,
+    },
+    /// A key of a thread.
+    PutThreadKey(ThreadKeyRow),
+    /// A contact.
+    PutContact(ContactRow),
+    /// Kept results.
+    PutResultSet(ResultSetRow),
+    /// Kept results that ended by then.
+    PruneResultSets(Timestamp),
+    /// A failed import.
+    PutImportFailure(ImportFailureRow),
+    /// A position of the feed.
+    Feed(FeedRow),
+}

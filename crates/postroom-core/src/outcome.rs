@@ -1,0 +1,145 @@
+//! What a command comes to.
+
+use crate::row::{AddressRow, DomainRow, IdentityRow, KeyRow, TenantRow};
+use postroom_types::{ErrorCode, IdentityId, MessageId, ThreadId};
+
+/// What a command did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The tenant as it is now.
+    Tenant(TenantRow),
+    /// The domain as it is now.
+    Domain(DomainRow),
+    /// The identity as it is now.
+    Identity {
+        /// The identity.
+        row: IdentityRow,
+        /// Its addresses, oldest first.
+        addresses: Vec<AddressRow>,
+        /// Whether this command created it; `false` for a repeated `client_id`.
+        created: bool,
+    },
+    /// The address as it is now.
+    Address(AddressRow),
+    /// The key as it is now.
+    Key(KeyRow),
+    /// A raw mail was taken in: one entry per recipient, in order.
+    Received(Vec<ArrivalOutcome>),
+    /// A message was made of an event; the same again when it had been made before.
+    Ingested {
+        /// The message.
+        message_id: MessageId,
+        /// Its thread.
+        thread_id: ThreadId,
+        /// Whether it had been made before.
+        repeated: bool,
+    },
+    /// A mail of an archive.
+    Imported(ImportOutcome),
+    /// Labels and read state as they are now.
+    Labels(LabelsOutcome),
+    /// Nothing to say.
+    Done,
+}
+
+/// What became of a mail for one recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrivalOutcome {
+    /// The mailbox.
+    pub identity_id: IdentityId,
+    /// The event; for a duplicate, the one that was there.
+    pub event_id: u64,
+    /// Whether the mailbox had the very bytes already.
+    pub duplicate: bool,
+    /// The message of a duplicate that was made already.
+    pub message_id: Option<MessageId>,
+}
+
+/// What became of a mail of an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportOutcome {
+    /// It is in.
+    Stored {
+        /// Its event.
+        event_id: u64,
+        /// Its message.
+        message_id: MessageId,
+        /// Its thread.
+        thread_id: ThreadId,
+    },
+    /// The mailbox had the very bytes already.
+    Duplicate {
+        /// The event that was there.
+        event_id: u64,
+    },
+}
+
+/// Labels and read state of a message or thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelsOutcome {
+    /// The id asked for; a thread's own id when an alias was asked for.
+    pub id: String,
+    /// Labels now on it, sorted; a thread's are the union over its messages.
+    pub labels: Vec<String>,
+    /// Whether all of it is read.
+    pub read: bool,
+}
+
+/// Why a command was not done. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It broke a rule; the code says which, `reason` says more in our own words.
+    #[error("{code}: {reason}")]
+    Code {
+        /// The stable code.
+        code: ErrorCode,
+        /// More words, never an outsider's.
+        reason: &'static str,
+        /// The field at fault, as `path` of the error details.
+        path: Option<&'static str>,
+    },
+    /// The loaded state changed under it in a way that needs loading again; the writer decides it
+    /// in the next round and nobody outside sees this.
+    #[error("decided in the next round")]
+    Deferred,
+}
+
+impl Refusal {
+    /// The code for surfaces.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Code { code, .. } => *code,
+            Self::Deferred => ErrorCode::Unavailable,
+        }
+    }
+
+    /// More words.
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::Code { reason, .. } => reason,
+            Self::Deferred => "",
+        }
+    }
+
+    pub(crate) fn new(code: ErrorCode) -> Self {
+        Self::Code {
+            code,
+            reason: "",
+            path: None,
+        }
+    }
+
+    pub(crate) fn invalid(path: &'static str, reason: &'static str) -> Self {
+        Self::Code {
+            code: ErrorCode::InvalidRequest,
+            reason,
+            path: Some(path),
+        }
+    }
+}
+
+impl From<ErrorCode> for Refusal {
+    fn from(code: ErrorCode) -> Self {
+        Self::new(code)
+    }
+}

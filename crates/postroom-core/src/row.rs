@@ -1,0 +1,19 @@
+//! Rows: what the store keeps, as plain values shared by every room above.
+
+mod arrival;
+mod mail;
+mod person;
+
+pub use arrival::{
+    Disposition, EventRow, EventState, Family, FeedKind, FeedRow, ImportFailureRow, Sha256Bytes,
+    TrustMode,
+};
+pub use mail::{
+    ContactRow, Direction, KeyHash, LabelRow, MessageRow, MessageStatus, Participant,
+    ResultSetRow, ThreadKeyRow, ThreadRow, key_hash,
+};
+pub use person::{
+    AddressRole, AddressRow, AddressStatus, DomainRow, DomainState, IdentityRow, IdentityStatus,
+    KeyRow, KeySecretRow, Mode, Owner, OwnerLinkRow, PauseReason, SessionRow, TenantRow,
+    TenantStatus,
+};

@@ -1,0 +1,196 @@
+//! What arrived, and the feed of changes.
+
+use crate::word::words;
+use postroom_types::{IdentityId, MessageId, TenantId, Timestamp};
+use std::collections::BTreeMap;
+
+/// A SHA-256 digest.
+pub type Sha256Bytes = [u8; 32];
+
+words! {
+    /// Through what kind of channel an event came.
+    Family {
+        /// Mail.
+        Mail = "mail",
+        /// A webhook.
+        Webhook = "webhook",
+        /// A queue message.
+        Queue = "queue",
+    }
+    /// How far the channel vouches for the event; never a word about a mail's sender.
+    TrustMode {
+        /// The body was signed.
+        Signed = "signed",
+        /// The caller held a key or token; the body was not verified.
+        Token = "token",
+        /// Nothing was checked.
+        Open = "open",
+        /// It came from a queue or an archive.
+        Queue = "queue",
+        /// It came by SMTP or LMTP.
+        Smtp = "smtp",
+    }
+    /// How far an event was worked off.
+    EventState {
+        /// A worker has it before it.
+        Pending = "pending",
+        /// Done.
+        Done = "done",
+        /// It could not be worked off; the payload stays readable.
+        Failed = "failed",
+    }
+    /// Where an event went.
+    Disposition {
+        /// To a mailbox or a queue.
+        Routed = "routed",
+        /// Nowhere, by a rule.
+        Dropped = "dropped",
+        /// To a place that only reviewers see.
+        Quarantined = "quarantined",
+        /// Nowhere, by a fault.
+        Faulted = "faulted",
+    }
+    /// What a position of the feed tells.
+    FeedKind {
+        /// An event arrived; `num` is its id.
+        EventReceived = "event.received",
+        /// An event was worked off or failed; `num` is its id.
+        EventChanged = "event.changed",
+        /// A message came in; `subject` is its id, `num` its number.
+        MessageReceived = "message.received",
+        /// A message came in out of an archive, with its event at the same position.
+        MessageImported = "message.imported",
+        /// Labels, read state or flags of a message changed.
+        MessageChanged = "message.changed",
+        /// A thread was archived, merged or brought back; `subject` is its id.
+        ThreadChanged = "thread.changed",
+        /// An identity or its addresses changed; `subject` is its id.
+        IdentityChanged = "identity.changed",
+        /// A key changed; `subject` is its id.
+        KeyChanged = "key.changed",
+        /// The tenant changed.
+        TenantChanged = "tenant.changed",
+    }
+}
+
+impl FeedKind {
+    /// Whether the index has a message to add.
+    pub fn adds_message(self) -> bool {
+        matches!(self, Self::MessageReceived | Self::MessageImported)
+    }
+}
+
+/// One thing that arrived, as it was received; only its state ever changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// Positive, strictly increasing per tenant in commit order (the feed position of its commit).
+    pub id: u64,
+    /// Whose mailbox it is for; `None` for an event of the tenant.
+    pub identity_id: Option<IdentityId>,
+    /// What it came from: `smtp`, `lmtp`, `raw`, `import`, a webhook provider.
+    pub provider: String,
+    /// Kind of channel.
+    pub family: Family,
+    /// The provider's name for it; `message.received` for mail.
+    pub event_type: Option<String>,
+    /// What tells a repeated delivery. Mail is told by `sha256` per identity and has none stored;
+    /// [`EventRow::external_id`] gives its `sha256:HEX`.
+    pub external_key: Option<String>,
+    /// How far the channel vouches.
+    pub trust_mode: TrustMode,
+    /// Whether a signature over the body was checked.
+    pub verified: bool,
+    /// In words what was checked.
+    pub verify_detail: Option<String>,
+    /// Media type of the payload.
+    pub content_type: Option<String>,
+    /// Sanitised headers of the request.
+    pub headers: BTreeMap<String, String>,
+    /// Digest of the payload, under which its bytes are kept.
+    pub sha256: Sha256Bytes,
+    /// Length of the payload, bytes.
+    pub payload_size: u64,
+    /// The peer's address.
+    pub source_ip: Option<String>,
+    /// Envelope sender (RFC 5321 MAIL FROM); empty for the null sender; `None` without envelope.
+    pub mail_from: Option<String>,
+    /// Envelope recipient as given, with its detail.
+    pub delivered_to: Option<String>,
+    /// When it was stored here: never earlier than that of a smaller id.
+    pub received_at: Timestamp,
+    /// When it happened, as its source says.
+    pub occurred_at: Option<Timestamp>,
+    /// Where it went.
+    pub disposition: Disposition,
+    /// How far it was worked off.
+    pub state: EventState,
+    /// The message made from it.
+    pub message_id: Option<MessageId>,
+    /// Why it failed, in our own words.
+    pub detail: Option<String>,
+}
+
+impl EventRow {
+    /// The id that tells a repeated delivery, as surfaces show it.
+    pub fn external_id(&self) -> Option<String> {
+        match (&self.external_key, self.family) {
+            (Some(key), _) => Some(key.clone()),
+            (None, Family::Mail) => Some(format!("sha256:{}", crate::hex(&self.sha256))),
+            (None, _) => None,
+        }
+    }
+}
+
+/// One position of a tenant's feed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeedRow {
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// Strictly increasing in commit order; a gap is never filled later.
+    pub position: u64,
+    /// What changed.
+    pub kind: FeedKind,
+    /// The identity it belongs to.
+    pub identity_id: Option<IdentityId>,
+    /// The 128 bits of the id that the kind names.
+    pub subject: Option<u128>,
+    /// The number that the kind names.
+    pub num: Option<u64>,
+    /// When it was committed.
+    pub at: Timestamp,
+}
+
+impl FeedRow {
+    /// The message that a message kind names.
+    pub fn message_id(&self) -> Option<MessageId> {
+        let bits = self.subject?;
+        matches!(
+            self.kind,
+            FeedKind::MessageReceived | FeedKind::MessageImported | FeedKind::MessageChanged
+        )
+        .then(|| MessageId::from_parts(crate::ulid_ms(bits), bits))
+    }
+}
+
+/// A mail that an import could not take in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportFailureRow {
+    /// Its tenant.
+    pub tenant_id: TenantId,
+    /// The identity it was for.
+    pub identity_id: IdentityId,
+    /// Position in the feed's counter, which orders the list.
+    pub id: u64,
+    /// Where it was read from: path, and the offset inside an mbox.
+    pub location: String,
+    /// Why it failed, in our own words.
+    pub reason: String,
+    /// Digest of its bytes, when they are kept.
+    pub sha256: Option<Sha256Bytes>,
+    /// Its length, bytes.
+    pub size: u64,
+    /// When.
+    pub at: Timestamp,
+}
