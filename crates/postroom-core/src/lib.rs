@@ -28,9 +28,9 @@ mod word;
 
 pub use change::{Change, Decision};
 pub use command::{
-    ArchiveThread, Arrival, Command, CreateDomain, CreateIdentity, CreateKey, CreateTenant, Credential, Draft,
-    FailEvent, IdentityPatch, Import, Ingest, KeepResultSet, NewAddress, Receive, Recipient,
-    RecordImportFailure, RotateKey, Target, UpdateIdentity, UpdateLabels,
+    ArchiveThread, Arrival, Command, CreateDomain, CreateIdentity, CreateKey, CreateTenant,
+    Credential, Draft, FailEvent, IdentityPatch, Import, Ingest, KeepResultSet, NewAddress,
+    Receive, Recipient, RecordImportFailure, RotateKey, Target, UpdateIdentity, UpdateLabels,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};

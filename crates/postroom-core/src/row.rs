@@ -9,8 +9,8 @@ pub use arrival::{
     TrustMode,
 };
 pub use mail::{
-    ContactRow, Direction, KeyHash, LabelRow, MessageRow, MessageStatus, Participant,
-    ResultSetRow, ThreadKeyRow, ThreadRow, key_hash,
+    ContactRow, Direction, KeyHash, LabelRow, MessageRow, MessageStatus, Participant, ResultSetRow,
+    ThreadKeyRow, ThreadRow, key_hash,
 };
 pub use person::{
     AddressRole, AddressRow, AddressStatus, DomainRow, DomainState, IdentityRow, IdentityStatus,

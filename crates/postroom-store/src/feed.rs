@@ -1,0 +1,1 @@
+//! Wake-ups after commits.

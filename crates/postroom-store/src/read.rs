@@ -1,0 +1,29 @@
+//! Reads. Each asks for a scope; what is outside of it reads as missing.
+
+mod access;
+mod contact;
+mod event;
+mod message;
+mod status;
+mod tenant;
+mod thread;
+
+pub use access::{
+    CredentialAnswer, SessionAnswer, credential, key, keys, owner_link_open, person_signed_in,
+    platform_keys, session,
+};
+pub use contact::{ContactFilter, ContactPlace, contacts};
+pub use event::{
+    EventFilter, Since, changes, event, event_payload, events, import_failures, known_digests,
+    pending_events, position, positions,
+};
+pub use message::{
+    Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_in_thread,
+    nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
+};
+pub use status::{Counts, counts, deployment_counts, result_set};
+pub use tenant::{
+    Identity, IdentityFilter, RecipientAnswer, identities, identity, identity_by_address,
+    recipient, tenant, tenant_by_id, tenant_by_slug, tenants,
+};
+pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
