@@ -1,13 +1,14 @@
 //! Who is calling: what a key says about its holder.
 
-use postroom_types::{IdentityId, KeyId, Level, Permission, TenantId};
+use postroom_store::PlatformScope;
+use postroom_types::{ErrorCode, IdentityId, KeyId, Level, Permission, TenantId};
 
-use crate::operation::Operation;
+use crate::{Failure, operation::Operation};
 
 /// A caller with its reach and its permissions.
 ///
 /// Made by `Room::authenticate` from a key, or by a command that opened the data folder itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Actor {
     /// The key; `None` for a command on this machine that holds the data folder.
     pub key: Option<KeyId>,
@@ -21,6 +22,8 @@ pub struct Actor {
     pub permissions: Vec<Permission>,
     /// Whether the key is a test key.
     pub test: bool,
+    /// The right to read across tenants, at platform level only.
+    pub(crate) platform: Option<PlatformScope>,
 }
 
 impl Actor {
@@ -33,11 +36,12 @@ impl Actor {
             identity: None,
             permissions: permissions_up_to(Level::Tenant),
             test: false,
+            platform: None,
         }
     }
 
     /// The holder of the data folder, acting for the whole deployment.
-    pub fn local_platform() -> Self {
+    pub fn local_platform(scope: PlatformScope) -> Self {
         Self {
             key: None,
             level: Level::Platform,
@@ -45,6 +49,7 @@ impl Actor {
             identity: None,
             permissions: permissions_up_to(Level::Platform),
             test: false,
+            platform: Some(scope),
         }
     }
 
@@ -56,6 +61,28 @@ impl Actor {
     /// Whether it may call `operation` at all; what it may not call is not listed to it.
     pub fn may_call(&self, operation: &Operation) -> bool {
         operation.levels.contains(&self.level) && self.holds(operation.permission)
+    }
+}
+
+impl Actor {
+    /// Whether it may call `operation`, for a surface on which the operation is known to exist.
+    ///
+    /// # Errors
+    /// `scope_denied` when the level does not reach, `permission_denied` with `details.required`.
+    pub fn check_may_call(&self, operation: &Operation) -> Result<(), Failure> {
+        if !operation.levels.contains(&self.level) {
+            let levels: Vec<&str> = operation
+                .levels
+                .iter()
+                .map(|level| level.as_str())
+                .collect();
+            return Err(Failure::new(ErrorCode::ScopeDenied).with("levels", levels));
+        }
+        if !self.holds(operation.permission) {
+            let required = operation.permission.as_str();
+            return Err(Failure::new(ErrorCode::PermissionDenied).with("required", required));
+        }
+        Ok(())
     }
 }
 

@@ -13,9 +13,11 @@
 //! description.
 
 pub mod actor;
+mod authenticate;
 pub mod authorise;
 pub mod clock;
 pub mod failure;
+mod log;
 pub mod op;
 pub mod operation;
 pub mod random;

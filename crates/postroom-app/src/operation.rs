@@ -1,6 +1,8 @@
 //! The operation table: one row per thing a caller can do.
 
 mod call;
+mod dispatch;
+mod published;
 mod rest;
 mod table;
 
@@ -13,7 +15,7 @@ use serde_json::Value;
 use crate::{Failure, rate::Bucket};
 
 pub use call::{Call, CallContext, Progress, ProgressSink, Reply, Surface};
-pub use rest::{RestError, RestParameters};
+pub use rest::{RestCall, RestRequest};
 pub use table::{TABLE, find, listed};
 
 /// What an operation's function gives back, boxed so that rows of one table can hold it.

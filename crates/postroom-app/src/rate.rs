@@ -1,12 +1,178 @@
-//! Rate buckets.
+//! Rate buckets: windows of one minute that begin with their first request.
+//!
+//! A window counts exactly, so the request after the last allowed one is refused whatever the
+//! pace, and the end of the window is a fact that a refused caller can be told.
 
-/// A rate bucket beyond the key's and the tenant's.
+use std::{collections::HashMap, hash::Hash, sync::Mutex};
+
+use postroom_types::{ErrorCode, KeyId, TenantId, Timestamp, limit};
+
+use crate::{Actor, Failure, Room};
+
+const WINDOW_MS: i64 = 60_000;
+/// Windows kept before the ended ones are swept out: callers of the last minute are far fewer.
+const WINDOWS_KEPT: usize = 4_096;
+
+/// A rate bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Bucket {
-    /// Searches, related, contacts.
+    /// Every request of one key.
+    Key,
+    /// Every request of one tenant's keys.
+    Tenant,
+    /// Searches, related mail and contacts of one key.
     Search,
+}
+
+impl Bucket {
+    /// The name in `details.bucket`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Tenant => "tenant",
+            Self::Search => "search",
+        }
+    }
+
+    /// Requests per window, the value of `RateLimit-Limit`.
+    pub fn per_minute(self) -> u32 {
+        match self {
+            Self::Key => limit::RATE_KEY_PER_MINUTE,
+            Self::Tenant => limit::RATE_TENANT_PER_MINUTE,
+            Self::Search => limit::RATE_SEARCH_PER_MINUTE,
+        }
+    }
 }
 
 /// The buckets of the process.
 #[derive(Debug, Default)]
-pub struct Rates;
+pub struct Rates {
+    keys: Windows<KeyId>,
+    tenants: Windows<TenantId>,
+    searches: Windows<KeyId>,
+    uses: Windows<KeyId>,
+}
+
+impl Rates {
+    /// Counts one request of `actor`; a command on this machine is not counted.
+    ///
+    /// # Errors
+    /// `rate_limited` with `details.bucket` and the seconds to the window's end.
+    pub fn charge(&self, actor: &Actor, bucket: Bucket, now: Timestamp) -> Result<(), Failure> {
+        let Some(key) = actor.key else { return Ok(()) };
+        let limit = bucket.per_minute();
+        let taken = match bucket {
+            Bucket::Key => self.keys.take(key, limit, now),
+            Bucket::Search => self.searches.take(key, limit, now),
+            Bucket::Tenant => match actor.tenant {
+                Some(tenant) => self.tenants.take(tenant, limit, now),
+                None => Ok(()),
+            },
+        };
+        taken.map_err(|seconds| {
+            let mut failure = Failure::new(ErrorCode::RateLimited).with("bucket", bucket.as_str());
+            failure.retry_after_seconds = Some(seconds);
+            failure
+        })
+    }
+}
+
+impl Rates {
+    /// Whether this is the first use of a key in its minute.
+    pub(crate) fn first_use_this_minute(&self, key: KeyId, now: Timestamp) -> bool {
+        self.uses.take(key, 1, now).is_ok()
+    }
+}
+
+impl Room {
+    /// Counts one request at the transport: once per REST request and once per MCP request, never
+    /// again for the operation inside it.
+    ///
+    /// # Errors
+    /// `rate_limited`, bucket `key` or `tenant`.
+    pub fn charge(&self, actor: &Actor) -> Result<(), Failure> {
+        let now = self.now();
+        self.rates().charge(actor, Bucket::Key, now)?;
+        self.rates().charge(actor, Bucket::Tenant, now)
+    }
+}
+
+#[derive(Debug)]
+struct Windows<K>(Mutex<HashMap<K, Window>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    began: Timestamp,
+    used: u32,
+}
+
+impl<K> Default for Windows<K> {
+    fn default() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<K: Eq + Hash> Windows<K> {
+    /// Takes one of `limit`, or says how many seconds until the window ends.
+    fn take(&self, key: K, limit: u32, now: Timestamp) -> Result<(), u64> {
+        let mut windows = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if windows.len() >= WINDOWS_KEPT {
+            windows.retain(|_, window| window.open_at(now));
+        }
+        let fresh = Window {
+            began: now,
+            used: 0,
+        };
+        let window = windows.entry(key).or_insert(fresh);
+        if !window.open_at(now) {
+            *window = fresh;
+        }
+        if window.used < limit {
+            window.used += 1;
+            return Ok(());
+        }
+        let left_ms = window.began.ms() + WINDOW_MS - now.ms();
+        Err(u64::try_from(left_ms).unwrap_or(0).div_ceil(1_000).max(1))
+    }
+}
+
+impl Window {
+    /// A clock that was set back begins a new window rather than prolonging this one.
+    fn open_at(&self, now: Timestamp) -> bool {
+        (0..WINDOW_MS).contains(&(now.ms() - self.began.ms()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: i64) -> Timestamp {
+        Timestamp::from_ms(ms)
+    }
+
+    #[test]
+    fn the_last_allowed_passes_and_the_next_is_told_when_the_window_ends() {
+        let windows = Windows::default();
+        for _ in 0..600 {
+            assert_eq!(windows.take(1, 600, at(0)), Ok(()));
+        }
+        assert_eq!(windows.take(1, 600, at(20_000)), Err(40));
+        assert_eq!(windows.take(2, 600, at(20_000)), Ok(()));
+        assert_eq!(windows.take(1, 600, at(59_999)), Err(1));
+        assert_eq!(windows.take(1, 600, at(60_000)), Ok(()));
+    }
+
+    #[test]
+    fn windows_that_ended_are_swept_out() {
+        let windows = Windows::default();
+        for key in 0..WINDOWS_KEPT {
+            assert_eq!(windows.take(key, 1, at(0)), Ok(()));
+        }
+        assert_eq!(windows.take(usize::MAX, 1, at(60_000)), Ok(()));
+        assert_eq!(windows.0.lock().expect("lock").len(), 1);
+    }
+}

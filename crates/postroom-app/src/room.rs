@@ -1,15 +1,31 @@
 //! The room: store, indexes, clock and rates behind every operation.
 
-use std::sync::Arc;
+use postroom_store::Store;
+use postroom_types::Timestamp;
 
-use crate::{clock::Clock, rate::Rates};
+use crate::rate::Rates;
 
 /// The running room.
 pub struct Room {
-    /// The process clock.
-    pub(crate) clock: Arc<dyn Clock>,
-    /// The rate buckets.
+    pub(crate) store: Store,
     pub(crate) rates: Rates,
+}
+
+impl Room {
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The rate buckets.
+    pub fn rates(&self) -> &Rates {
+        &self.rates
+    }
+
+    /// The instant now.
+    pub fn now(&self) -> Timestamp {
+        self.store.now()
+    }
 }
 
 impl std::fmt::Debug for Room {

@@ -1,4 +1,11 @@
-//! Schemas out of types, published inlined.
+//! Schemas out of types, published inlined; arguments checked against them.
+//!
+//! A published schema is a plain object at top level: no `$ref`, no `oneOf`, `anyOf` or `allOf`
+//! there. Input schemas refuse what they do not name. Bounds are written on the input types and
+//! compared with the contract by a test.
+
+mod check;
+mod shape;
 
 use postroom_types::ErrorCode;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -7,12 +14,14 @@ use serde_json::Value;
 
 use crate::Failure;
 
+pub use check::Checker;
+
 /// The input schema of a type.
 pub fn input<T: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
         .into_generator();
-    generator.into_root_schema_for::<T>().to_value()
+    shape::input(generator.into_root_schema_for::<T>().to_value())
 }
 
 /// The output schema of a type.
@@ -21,10 +30,15 @@ pub fn output<T: JsonSchema>() -> Value {
         .with(|settings| settings.inline_subschemas = true)
         .for_serialize()
         .into_generator();
-    generator.into_root_schema_for::<T>().to_value()
+    shape::output(generator.into_root_schema_for::<T>().to_value())
 }
 
-/// Reads validated arguments into an operation's input.
+/// The output schema of an operation that answers bytes.
+pub fn bytes() -> Value {
+    Value::Null
+}
+
+/// Reads checked arguments into an operation's input.
 ///
 /// # Errors
 /// `invalid_request` when the type refuses what the schema let through.

@@ -1,0 +1,100 @@
+//! From a bearer token to an actor.
+
+use postroom_core::{Command, KeyRow, Mode};
+use postroom_store::{PlatformScope, StoreError, read};
+use postroom_types::ErrorCode;
+
+use crate::{Actor, Failure, Room};
+
+impl Room {
+    /// Who holds `token`. Every call asks again, so a revoked key ends with its next request.
+    ///
+    /// An unknown key, a wrong secret and a secret whose overlap ended are the same answer; only
+    /// who knows the secret learns that the key was revoked or has expired.
+    ///
+    /// # Errors
+    /// `unauthenticated`, `key_revoked`, `key_expired`; `unavailable` when the store cannot say.
+    pub async fn authenticate(&self, token: &str) -> Result<Actor, Failure> {
+        match read::credential(self.store(), token).await? {
+            read::CredentialAnswer::Unknown => Err(ErrorCode::Unauthenticated.into()),
+            read::CredentialAnswer::Revoked => Err(ErrorCode::KeyRevoked.into()),
+            read::CredentialAnswer::Expired => Err(ErrorCode::KeyExpired.into()),
+            read::CredentialAnswer::Valid(key) => {
+                self.note_use(&key);
+                Ok(Actor::of_key(&key))
+            }
+        }
+    }
+
+    /// Notes that a key was used, at most once a minute and beside the answer.
+    fn note_use(&self, key: &KeyRow) {
+        if !self.rates().first_use_this_minute(key.id, self.now()) {
+            return;
+        }
+        let store = self.store().clone();
+        let touch = Command::TouchKey {
+            tenant: key.tenant_id,
+            key: key.id,
+        };
+        tokio::spawn(async move {
+            // A note that was lost is made again with the next minute's first use.
+            if let Err(error) = store.transact(touch).await {
+                tracing::debug!(code = %error.code(), "use of a key was not noted");
+            }
+        });
+    }
+}
+
+impl Actor {
+    /// What a key's row says about its holder.
+    pub fn of_key(key: &KeyRow) -> Self {
+        Self {
+            key: Some(key.id),
+            level: key.level,
+            tenant: key.tenant_id,
+            identity: key.identity_id,
+            permissions: key.permissions.clone(),
+            test: key.mode == Mode::Test,
+            platform: PlatformScope::of_key(key),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        if let StoreError::Refused(refusal) = &error {
+            return Self::from(refusal.clone());
+        }
+        if error.code() == ErrorCode::InternalError {
+            tracing::error!(%error, "the store failed");
+        }
+        Self::new(error.code())
+    }
+}
+
+impl From<postroom_core::Refusal> for Failure {
+    fn from(refusal: postroom_core::Refusal) -> Self {
+        let failure = Self::new(refusal.code());
+        match refusal {
+            postroom_core::Refusal::Code {
+                path: Some(path),
+                reason,
+                ..
+            } => {
+                let words = if reason.is_empty() {
+                    "is not valid"
+                } else {
+                    reason
+                };
+                failure.with(
+                    "errors",
+                    serde_json::json!([{"path": path, "message": words}]),
+                )
+            }
+            postroom_core::Refusal::Code { reason, .. } if !reason.is_empty() => {
+                failure.with("reason", reason)
+            }
+            _ => failure,
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The way of every call through the room.
+
+use bytes::Bytes;
+use postroom_types::{ErrorCode, limit};
+use serde_json::Value;
+
+use super::{Call, CallContext, Handler, Operation, Reply, Surface};
+use crate::{Actor, Failure, Room, authorise, clock, log, view};
+
+impl Room {
+    /// Calls an operation that takes no body of bytes.
+    ///
+    /// # Errors
+    /// Whatever the operation's row and the rules before it say; see [`Failure`].
+    pub async fn call(
+        &self,
+        actor: &Actor,
+        operation: &'static Operation,
+        arguments: Value,
+        context: &CallContext,
+    ) -> Result<Reply, Failure> {
+        self.call_with_body(actor, operation, arguments, Bytes::new(), context)
+            .await
+    }
+
+    /// Calls an operation with a body of bytes; `body` is ignored where the row takes none.
+    ///
+    /// # Errors
+    /// As [`Room::call`].
+    pub async fn call_with_body(
+        &self,
+        actor: &Actor,
+        operation: &'static Operation,
+        arguments: Value,
+        body: Bytes,
+        context: &CallContext,
+    ) -> Result<Reply, Failure> {
+        let began = clock::monotonic();
+        let mut entry = log::Entry::new(self, actor, operation, &arguments, context);
+        let reply =
+            Box::pin(self.run(actor, operation, arguments, body, context, &mut entry)).await;
+        entry.write(began.elapsed(), reply.as_ref().err());
+        reply
+    }
+
+    async fn run(
+        &self,
+        actor: &Actor,
+        operation: &'static Operation,
+        arguments: Value,
+        body: Bytes,
+        context: &CallContext,
+        entry: &mut log::Entry,
+    ) -> Result<Reply, Failure> {
+        actor.check_may_call(operation)?;
+        authorise::check_tenant_is_active(self, actor).await?;
+        let checker = operation.checker().ok_or(ErrorCode::InternalError)?;
+        checker.check(&arguments, operation.dialect)?;
+        let granted = authorise::authorise(self, actor, operation, &arguments).await?;
+        entry.identity = granted.identity;
+        if let Some(bucket) = operation.bucket {
+            self.rates().charge(actor, bucket, context.now)?;
+        }
+        let call = Call {
+            room: self,
+            actor,
+            scope: granted.scope,
+            identity: granted.identity,
+            context,
+        };
+        let answer = answer(operation, &call, arguments, body);
+        if !operation.annotations.read_only {
+            return answer.await;
+        }
+        // Nobody waits for a read that was cancelled; a change runs to its commit.
+        tokio::select! {
+            biased;
+            reply = answer => reply,
+            () = context.cancel.cancelled() => {
+                Err(Failure::new(ErrorCode::Unavailable).saying("The call was cancelled."))
+            }
+        }
+    }
+}
+
+async fn answer(
+    operation: &Operation,
+    call: &Call<'_>,
+    arguments: Value,
+    body: Bytes,
+) -> Result<Reply, Failure> {
+    let mut answer = match operation.handler {
+        Handler::Json(run) => run(call, arguments).await?,
+        Handler::BytesIn(run) => run(call, arguments, body).await?,
+        Handler::BytesOut(run) => return run(call, arguments).await.map(Reply::Bytes),
+    };
+    if call.context.surface == Surface::Tool {
+        view::shrink(&mut answer, limit::TOOL_RESULT_BYTES);
+    }
+    Ok(Reply::Json(answer))
+}

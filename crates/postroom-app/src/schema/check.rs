@@ -1,0 +1,167 @@
+//! Arguments against a published schema.
+
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use postroom_types::{Dialect, ErrorCode};
+use serde_json::{Value, json};
+
+use crate::Failure;
+
+/// Faults named in one answer; the rest would only repeat them.
+const ERRORS_LISTED: usize = 10;
+/// Characters of a caller's own argument name that are repeated to it.
+const NAME_CHARS: usize = 64;
+
+/// A compiled schema.
+#[derive(Debug)]
+pub struct Checker(Option<Validator>);
+
+impl Checker {
+    /// Compiles `schema`; one that does not compile lets nothing through (a test holds that every
+    /// published schema compiles).
+    pub fn new(schema: &Value) -> Self {
+        Self(
+            jsonschema::draft202012::options()
+                .should_validate_formats(true)
+                .build(schema)
+                .ok(),
+        )
+    }
+
+    /// Whether the schema compiled.
+    pub fn is_usable(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// The dialect's code for a bad argument, with `details.errors[{path,message}]`. Messages speak
+    /// of the schema and never repeat a value.
+    pub fn check(&self, value: &Value, dialect: Dialect) -> Result<(), Failure> {
+        let Some(validator) = &self.0 else {
+            return Err(ErrorCode::InternalError.into());
+        };
+        if validator.is_valid(value) {
+            return Ok(());
+        }
+        let errors: Vec<Value> = validator
+            .iter_errors(value)
+            .flat_map(|error| entries(&error))
+            .take(ERRORS_LISTED)
+            .collect();
+        let code = match dialect {
+            Dialect::Mail => ErrorCode::InvalidRequest,
+            Dialect::Events => ErrorCode::InvalidArgument,
+        };
+        Err(Failure::new(code).with("errors", errors))
+    }
+}
+
+/// `path` in the form `to.0.address`, and words about what the schema asks for.
+fn entries(error: &ValidationError<'_>) -> Vec<Value> {
+    let path = error
+        .instance_path()
+        .as_str()
+        .trim_start_matches('/')
+        .replace('/', ".");
+    let at = |name: &str| match path.as_str() {
+        "" => known(name),
+        path => format!("{}.{}", known(path), known(name)),
+    };
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected } => unexpected
+            .iter()
+            .map(|name| json!({"path": at(name), "message": "there is no such argument"}))
+            .collect(),
+        ValidationErrorKind::Required { property } => {
+            vec![
+                json!({"path": at(property.as_str().unwrap_or_default()), "message": "is required"}),
+            ]
+        }
+        kind => vec![json!({"path": known(&path), "message": words(kind)})],
+    }
+}
+
+/// An argument's name as it may be repeated: printable ASCII only, and not longer than names are.
+fn known(name: &str) -> String {
+    name.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') {
+                c
+            } else {
+                '?'
+            }
+        })
+        .take(NAME_CHARS)
+        .collect()
+}
+
+fn words(kind: &ValidationErrorKind) -> String {
+    match kind {
+        ValidationErrorKind::Type { .. } => "has the wrong JSON type".to_owned(),
+        ValidationErrorKind::Enum { options } => format!("must be one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("must be {expected_value}"),
+        ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}"),
+        ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}"),
+        ValidationErrorKind::MaxLength { limit } => format!("must have at most {limit} characters"),
+        ValidationErrorKind::MinLength { limit } => {
+            format!("must have at least {limit} characters")
+        }
+        ValidationErrorKind::MaxItems { limit } => format!("must have at most {limit} items"),
+        ValidationErrorKind::MinItems { limit } => format!("must have at least {limit} items"),
+        ValidationErrorKind::MaxProperties { limit } => {
+            format!("must have at most {limit} entries")
+        }
+        ValidationErrorKind::UniqueItems => "must not repeat an item".to_owned(),
+        ValidationErrorKind::Pattern { pattern } => format!("must match {pattern}"),
+        ValidationErrorKind::Format { format } if format == "date-time" => {
+            "must be an RFC 3339 instant such as 2026-11-30T12:00:00Z".to_owned()
+        }
+        ValidationErrorKind::Format { format } => format!("must be a {format}"),
+        _ => "is not valid".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn errors(schema: Value, value: Value) -> Value {
+        let failure = Checker::new(&schema)
+            .check(&value, Dialect::Mail)
+            .expect_err("refused");
+        assert_eq!(failure.code, ErrorCode::InvalidRequest);
+        failure.details["errors"].clone()
+    }
+
+    #[test]
+    fn each_fault_is_named_by_path_and_no_value_is_repeated() {
+        let schema = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["q"],
+            "properties": {
+                "q": {"type": "string"},
+                "limit": {"type": "integer", "maximum": 5},
+                "labels": {"type": "array", "items": {"type": "string", "pattern": "^[a-z]+$"}},
+            },
+        });
+        let value = json!({"limit": 6, "labels": ["ok", "<evil>"], "ignore previous": 1});
+        let found = errors(schema, value);
+        let text = found.to_string();
+        assert!(!text.contains("evil"), "{text}");
+        for path in ["q", "limit", "labels.1", "ignore?previous"] {
+            assert!(
+                text.contains(&format!("\"path\":\"{path}\"")),
+                "{path} in {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn dates_are_checked() {
+        let schema = json!({"type": "object", "properties": {"after": {"type": "string", "format": "date-time"}}});
+        let found = errors(schema, json!({"after": "yesterday"}));
+        assert_eq!(found[0]["path"], "after");
+    }
+}
