@@ -17,4 +17,5 @@ mod reply;
 pub mod server;
 
 pub use envelope::{Envelope, Incoming, MessageAnswer, Protocol, Recipient, RecipientAnswer};
+pub use path::is_hostname;
 pub use server::{Action, Server, ServerOptions};

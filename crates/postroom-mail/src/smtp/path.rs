@@ -137,8 +137,13 @@ fn quoted_string(inner: &str) -> Result<(LocalPart, &str), PathError> {
     Err(PathError)
 }
 
+/// Whether a server may call itself this: a domain name or an address literal, in ASCII.
+pub fn is_hostname(text: &str) -> bool {
+    text.is_ascii() && is_domain(text)
+}
+
 /// Whether the text is a domain name or an address literal.
-pub(super) fn is_domain(domain: &str) -> bool {
+fn is_domain(domain: &str) -> bool {
     match domain
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
