@@ -203,6 +203,9 @@ impl<C> Call<C> {
             return Err(AskError::NotPossible);
         }
         let id = self.link.fresh_id();
+        if id.is_empty() {
+            return Err(AskError::NotPossible);
+        }
         let answer = self
             .pending
             .open(id.clone(), &self.principal)

@@ -39,6 +39,6 @@ pub trait Link: Send + Sync + 'static {
     /// Milliseconds of a clock that never goes back.
     fn now_ms(&self) -> u64;
 
-    /// An id nobody can guess, at least 128 random bits.
+    /// An id nobody can guess, at least 128 random bits; empty when there is no randomness.
     fn fresh_id(&self) -> String;
 }

@@ -45,6 +45,13 @@ pub trait Registry: Send + Sync + 'static {
     /// The tools this visitor may use, each a `Tool` object of the protocol, in a fixed order.
     fn list_tools<'a>(&'a self, visitor: &Visitor<Self::Caller>) -> Vec<&'a RawValue>;
 
+    /// Whether a tool may take long. Such a call counts as an open stream of its caller, and is
+    /// refused before it begins when there are too many.
+    fn is_long(&self, tool: &str) -> bool {
+        let _ = tool;
+        false
+    }
+
     /// Input properties of a tool that clients also send as `Mcp-Param-*` headers
     /// (`x-mcp-header`): pairs of property and header suffix.
     fn parameter_headers(&self, tool: &str) -> &[(&'static str, &'static str)] {

@@ -75,6 +75,12 @@ impl Request {
         self.method == Method::Listen
     }
 
+    /// The tool that is called.
+    pub fn tool(&self) -> Option<&str> {
+        let name = self.params.name.as_deref();
+        name.filter(|_| self.method == Method::ToolsCall)
+    }
+
     /// The revision an `initialize` agreed on.
     pub fn handshake(&self) -> Option<Revision> {
         (self.method == Method::Initialize).then_some(self.revision)

@@ -90,6 +90,8 @@ limits! {
     SEARCH_IDENTITIES: usize = 100, "422 scope_too_large";
     /// Longest mail_wait, seconds.
     WAIT_SECONDS: u64 = 60, "invalid_request";
+    /// HTTP connections of the process.
+    HTTP_CONNECTIONS: usize = 12_000, "the connection waits to be accepted";
     /// Open streams of one key.
     STREAMS_PER_KEY: usize = 20, "429 rate_limited";
     /// Open streams of the process.

@@ -1,0 +1,1 @@
+//! Lines in, requests to an HTTP endpoint out.

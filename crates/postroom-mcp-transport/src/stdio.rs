@@ -1,0 +1,1 @@
+//! One message per line over standard input and output.
