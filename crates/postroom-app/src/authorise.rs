@@ -59,9 +59,19 @@ pub(crate) async fn authorise(
             scope: None,
             identity: None,
         }),
-        ScopeRule::Tenant => tenant_of(room, actor, operation, arguments)
-            .await
-            .map(whole),
+        ScopeRule::TenantOrPlatform
+            if actor.tenant.is_none() && text(arguments, "tenant_id").is_none() =>
+        {
+            Ok(Granted {
+                scope: None,
+                identity: None,
+            })
+        }
+        ScopeRule::Tenant | ScopeRule::TenantOrPlatform => {
+            tenant_of(room, actor, operation, arguments)
+                .await
+                .map(whole)
+        }
         ScopeRule::TenantOrIdentity => {
             let tenant = tenant_of(room, actor, operation, arguments).await?;
             Ok(match actor.identity {

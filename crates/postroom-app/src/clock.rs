@@ -2,16 +2,27 @@
 
 use postroom_types::Timestamp;
 
+/// Where the time comes from.
+pub trait Clock: Send + Sync + 'static {
+    /// The present instant.
+    fn now(&self) -> Timestamp;
+}
+
 /// The operating system's time of day.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place that reads the clock"
-)]
-pub fn now() -> Timestamp {
-    let since = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
-    Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the clock"
+    )]
+    fn now(&self) -> Timestamp {
+        let since = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
 }
 
 /// A point on a clock that never goes back, for durations.

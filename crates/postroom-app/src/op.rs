@@ -1,3 +1,31 @@
 //! One file per operation: its input, its output, its function and its row.
 
+pub mod address_add;
+pub mod address_retire;
+pub mod get_webhook_event;
+pub mod identity_create;
+pub mod identity_get;
+pub mod identity_update;
+pub mod key_create;
+pub mod key_get;
+pub mod key_list;
+pub mod key_revoke;
+pub mod key_rotate;
+pub mod list_webhook_events;
 pub mod mail_list_identities;
+pub mod tenant_create;
+pub mod tenant_get;
+pub mod tenant_list;
+pub mod tenant_update;
+
+use postroom_types::{Address, AddressError, ErrorCode};
+
+use crate::Failure;
+
+/// An address that somebody asks to have, or the code that says why it cannot be.
+fn address_of(text: &str) -> Result<Address, Failure> {
+    Address::parse(text).map_err(|error| match error {
+        AddressError::Unsupported => ErrorCode::AddressUnsupported.into(),
+        _ => ErrorCode::AddressInvalid.into(),
+    })
+}

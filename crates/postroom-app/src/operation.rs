@@ -1,6 +1,7 @@
 //! The operation table: one row per thing a caller can do.
 
 mod call;
+mod cursor;
 mod dispatch;
 mod published;
 mod rest;
@@ -104,6 +105,8 @@ pub enum ScopeRule {
     Tenant,
     /// As `Tenant`, but an identity key sees only its own identity.
     TenantOrIdentity,
+    /// As `Tenant`, but a platform key that names no tenant means the deployment's own things.
+    TenantOrPlatform,
     /// One identity, named by the argument `identity`, or the key's own.
     Identity,
     /// As `Identity`, or the whole tenant when the argument `scope` is `tenant`.

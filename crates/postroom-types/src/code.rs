@@ -57,6 +57,7 @@ macro_rules! codes {
 codes! {
     AddressInvalid = "address_invalid", 400, false, 2, "This is not an address that can receive mail here.", "Give local@domain in ASCII, without angle brackets.";
     AddressLimitReached = "address_limit_reached", 422, false, 2, "The identity has as many addresses as it may have.", "Retire an address first.";
+    AddressNotFound = "address_not_found", 404, false, 1, "There is no such address.", "Take address ids from the identity.";
     AddressReserved = "address_reserved", 400, false, 2, "This local part is reserved.", "Choose another local part.";
     AddressTaken = "address_taken", 409, false, 2, "The address is already in use.", "Choose another address.";
     AddressUnsupported = "address_unsupported", 400, false, 2, "Addresses with a non-ASCII local part are not supported.", "Use ASCII before the @.";

@@ -6,7 +6,7 @@ use postroom_types::{IdentityId, RequestId, TenantScope, Timestamp};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::BytesBody;
+use super::{BytesBody, Operation};
 use crate::{Actor, Room};
 
 /// Which surface a call came by; the view cuts by it.
@@ -95,6 +95,8 @@ pub struct Call<'a> {
     pub room: &'a Room,
     /// Who calls.
     pub actor: &'a Actor,
+    /// What is called.
+    pub operation: &'static Operation,
     /// What may be read; `None` for operations on the deployment itself.
     pub(crate) scope: Option<TenantScope>,
     /// The one identity the call acts as, when it acts as one.
@@ -112,6 +114,11 @@ impl Call<'_> {
         self.scope
             .as_ref()
             .ok_or_else(|| postroom_types::ErrorCode::InternalError.into())
+    }
+
+    /// What may be read, or `None` in a call on the deployment itself.
+    pub fn scope_if_any(&self) -> Option<&TenantScope> {
+        self.scope.as_ref()
     }
 
     /// The one identity the call acts as.

@@ -64,6 +64,7 @@ impl Room {
         let call = Call {
             room: self,
             actor,
+            operation,
             scope: granted.scope,
             identity: granted.identity,
             context,

@@ -4,7 +4,25 @@ use super::{Operation, Toolset};
 use crate::{Actor, op};
 
 /// Every operation, in the order in which surfaces list them.
-pub const TABLE: &[Operation] = &[op::mail_list_identities::ROW];
+pub const TABLE: &[Operation] = &[
+    op::mail_list_identities::ROW,
+    op::list_webhook_events::ROW,
+    op::get_webhook_event::ROW,
+    op::tenant_create::ROW,
+    op::tenant_list::ROW,
+    op::tenant_get::ROW,
+    op::tenant_update::ROW,
+    op::identity_create::ROW,
+    op::identity_get::ROW,
+    op::identity_update::ROW,
+    op::address_add::ROW,
+    op::address_retire::ROW,
+    op::key_create::ROW,
+    op::key_list::ROW,
+    op::key_get::ROW,
+    op::key_rotate::ROW,
+    op::key_revoke::ROW,
+];
 
 /// The operation of that name.
 pub fn find(name: &str) -> Option<&'static Operation> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use postroom_core::EventRow;
 use postroom_types::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -63,4 +64,21 @@ pub struct EventDetail {
     /// Why there is no payload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload_withheld: Option<String>,
+}
+
+impl From<&EventRow> for EventSummary {
+    fn from(row: &EventRow) -> Self {
+        Self {
+            id: row.id,
+            provider: row.provider.clone(),
+            family: row.family.as_str().to_owned(),
+            event_type: row.event_type.clone(),
+            trust_mode: row.trust_mode.as_str().to_owned(),
+            verified: row.verified,
+            payload_size: row.payload_size,
+            received_at: row.received_at,
+            disposition: Some(row.disposition.as_str().to_owned()),
+            message_id: row.message_id,
+        }
+    }
 }

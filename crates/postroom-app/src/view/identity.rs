@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use postroom_core::{AddressRow, AddressStatus, IdentityRow};
 use postroom_types::{AddressId, DomainId, IdentityId, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -120,6 +121,73 @@ impl Default for SendPolicy {
             daily_cap: 0,
             auto_reply: "denied".to_owned(),
             require_known_recipient: true,
+        }
+    }
+}
+
+impl Owner {
+    /// As the store keeps it.
+    pub fn into_row(self) -> postroom_core::Owner {
+        postroom_core::Owner {
+            name: self.name,
+            email: self.email,
+        }
+    }
+}
+
+impl Identity {
+    /// An identity's row with its addresses, as a caller sees them.
+    pub fn new(row: IdentityRow, addresses: Vec<AddressRow>) -> Self {
+        let addresses: Vec<Address> = addresses.into_iter().map(Address::from).collect();
+        let primary = addresses.iter().find(|address| address.role == "primary");
+        Self {
+            id: row.id,
+            tenant_id: row.tenant_id,
+            username: row.username,
+            display_name: row.display_name,
+            purpose: row.purpose,
+            status: row.status.as_str().to_owned(),
+            pause_reason: row.pause_reason.map(|reason| reason.as_str().to_owned()),
+            primary_address: primary
+                .or(addresses.first())
+                .map(|address| address.address.clone())
+                .unwrap_or_default(),
+            addresses,
+            owner: row.owner.map(|owner| Owner {
+                name: owner.name,
+                email: owner.email,
+            }),
+            signature: None,
+            send_policy: SendPolicy::default(),
+            metadata: row.metadata,
+            client_id: row.client_id,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
+impl From<AddressRow> for Address {
+    fn from(row: AddressRow) -> Self {
+        let local_part = row
+            .address
+            .rsplit_once('@')
+            .map_or_else(String::new, |(local, _)| local.to_owned());
+        Self {
+            id: row.id,
+            identity_id: row.identity_id,
+            address: row.address,
+            local_part,
+            domain_id: row.domain_id,
+            role: row.role.as_str().to_owned(),
+            status: row.status.as_str().to_owned(),
+            retire_at: row
+                .retire_at
+                .filter(|_| row.status == AddressStatus::Retiring),
+            retired_at: row.retired_at,
+            forwarding: None,
+            forwarding_checked_at: None,
+            created_at: row.created_at,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! An API key without its secret.
 
+use postroom_core::KeyRow;
 use postroom_types::{IdentityId, KeyId, Level, Permission, TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -33,4 +34,23 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,
+}
+
+impl From<KeyRow> for ApiKey {
+    fn from(row: KeyRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            level: row.level,
+            mode: row.mode.as_str().to_owned(),
+            partner_id: None,
+            tenant_id: row.tenant_id,
+            identity_id: row.identity_id,
+            permissions: row.permissions,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+            last_used_at: row.last_used_at,
+            created_at: row.created_at,
+        }
+    }
 }

@@ -1,0 +1,172 @@
+//! `key_create`: a new API key.
+
+use postroom_core::{Command, CreateKey, Outcome};
+use postroom_store::read;
+use postroom_types::{
+    Address, Dialect, ErrorCode, IdentityId, Level, Permission, TenantId, Timestamp,
+};
+
+use super::tenant_create::TenantMode;
+use crate::{
+    Actor, Failure,
+    operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
+    schema,
+    view::ApiKey,
+};
+
+/// The row of the table.
+pub const ROW: Operation = Operation {
+    name: "key_create",
+    title: "Create a key",
+    description: "Create an API key. Its secret is shown once, in this answer. An identity key without `permissions` gets an agent's \
+        defaults. No key can make one that is wider than itself.",
+    toolset: Toolset::Admin,
+    permission: Permission::KeysManage,
+    levels: &[Level::Tenant, Level::Platform],
+    scope: ScopeRule::TenantOrPlatform,
+    bucket: None,
+    routes: &[Route::post("/v1/keys").answering(201)],
+    include: &[],
+    annotations: Annotations::CREATE,
+    streams: false,
+    dialect: Dialect::Mail,
+    errors: &[
+        ErrorCode::IdentityNotFound,
+        ErrorCode::KeyLimitReached,
+        ErrorCode::KeyScopeExceeded,
+        ErrorCode::TenantNotFound,
+    ],
+    input: schema::input::<Input>,
+    output: schema::output::<Output>,
+    handler: json_handler!(run),
+};
+
+/// Arguments.
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// The tenant; only a key of the whole deployment needs it, and not for a platform key.
+    #[expect(dead_code, reason = "read where the scope is granted")]
+    tenant_id: Option<TenantId>,
+    /// A name for people.
+    #[schemars(length(min = 1, max = 78))]
+    name: String,
+    /// How wide it reaches.
+    level: Level,
+    /// Id or address of its mailbox; with level `identity` only.
+    #[schemars(length(max = 254))]
+    identity: Option<String>,
+    /// What it may do.
+    #[schemars(length(min = 1, max = 64))]
+    permissions: Option<Vec<Permission>>,
+    /// Live or test.
+    #[serde(default)]
+    mode: TenantMode,
+    /// When it ends by itself.
+    expires_at: Option<Timestamp>,
+}
+
+/// The answer.
+#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Output {
+    /// The key.
+    #[serde(flatten)]
+    pub(super) key: ApiKey,
+    /// The whole key to present as a bearer token; never shown again.
+    pub(super) secret: String,
+}
+
+async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
+    let permissions = permissions(input.level, input.permissions)?;
+    check_not_wider(call.actor, input.level, &permissions)?;
+    let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;
+    let mode = input.mode.into();
+    let minted = call.room.store().mint_key(mode)?;
+    let command = Command::CreateKey(CreateKey {
+        name: input.name,
+        level: input.level,
+        mode,
+        tenant,
+        identity,
+        permissions,
+        expires_at: input.expires_at,
+        credential: minted.credential,
+    });
+    match call.room.store().transact(command).await? {
+        Outcome::Key(row) => Ok(Output {
+            key: row.into(),
+            secret: minted.token.expose().clone(),
+        }),
+        _ => Err(ErrorCode::InternalError.into()),
+    }
+}
+
+/// The permissions asked for, or an agent's defaults; each one that the level can hold.
+fn permissions(level: Level, asked: Option<Vec<Permission>>) -> Result<Vec<Permission>, Failure> {
+    let mut permissions = match (asked, level) {
+        (Some(asked), _) => asked,
+        (None, Level::Identity) => Permission::AGENT_DEFAULT.to_vec(),
+        (None, _) => return Err(Failure::invalid("permissions", "is required at this level")),
+    };
+    permissions.sort_unstable();
+    permissions.dedup();
+    if permissions
+        .iter()
+        .any(|wanted| wanted.narrowest_level() > level)
+    {
+        let refused = Failure::invalid(
+            "permissions",
+            "names one that keys of this level cannot hold",
+        );
+        return Err(refused.with("reason", "permission_not_allowed_for_level"));
+    }
+    Ok(permissions)
+}
+
+/// No key makes, changes or sees the secret of a key that can do what it cannot.
+pub(super) fn check_not_wider(
+    actor: &Actor,
+    level: Level,
+    permissions: &[Permission],
+) -> Result<(), Failure> {
+    if level > actor.level || permissions.iter().any(|wanted| !actor.holds(*wanted)) {
+        return Err(ErrorCode::KeyScopeExceeded.into());
+    }
+    Ok(())
+}
+
+async fn owner(
+    call: &Call<'_>,
+    level: Level,
+    named: Option<&str>,
+) -> Result<(Option<TenantId>, Option<IdentityId>), Failure> {
+    let scope = call.scope_if_any();
+    match (level, scope, named) {
+        (Level::Platform, None, None) => Ok((None, None)),
+        (Level::Platform, Some(_), _) => Err(Failure::invalid(
+            "tenant_id",
+            "does not go with level platform",
+        )),
+        (Level::Identity, Some(scope), Some(named)) => {
+            let store = call.room.store();
+            let found = match named.parse::<IdentityId>() {
+                Ok(id) => read::identity(store, scope, id).await?,
+                Err(_) => match Address::parse(named) {
+                    Ok(address) => read::identity_by_address(store, scope, &address).await?,
+                    Err(_) => None,
+                },
+            };
+            let found = found.ok_or(ErrorCode::IdentityNotFound)?;
+            Ok((Some(scope.tenant()), Some(found.row.id)))
+        }
+        (Level::Identity, _, None) => {
+            Err(Failure::invalid("identity", "is required at this level"))
+        }
+        (_, None, _) => Err(Failure::invalid("tenant_id", "is required at this level")),
+        (_, _, Some(_)) => Err(Failure::invalid(
+            "identity",
+            "goes with level identity only",
+        )),
+        (Level::Tenant, Some(scope), None) => Ok((Some(scope.tenant()), None)),
+    }
+}
