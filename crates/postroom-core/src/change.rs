@@ -73,10 +73,24 @@ pub enum Change {
     },
     /// A new message with the words of the command that decided this.
     AddMessage(MessageRow),
-    /// Another read state, conflict mark or thread of a message.
-    UpdateMessage(MessageRow),
+    /// Another read state of a message.
+    SetUnread {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The message's number.
+        num: u64,
+        /// Whether nobody read it yet.
+        unread: bool,
+    },
+    /// Another message of the mailbox has the same Message-ID and other content.
+    MarkConflict {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The message's number.
+        num: u64,
+    },
     /// A label on.
-    AddLabel(LabelRow),
+    AddLabel(LabelRow, ThreadId),
     /// A label off.
     RemoveLabel(LabelRow),
     /// A thread.

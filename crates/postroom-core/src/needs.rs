@@ -1,7 +1,7 @@
 //! What a command names, so that the store loads it before the decision.
 
-use crate::{KeyHash, Sha256Bytes};
-use postroom_types::{AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId};
+use crate::{Command, CreateIdentity, Draft, KeyHash, NewAddress, Sha256Bytes, Target, deployment};
+use postroom_types::{Address, AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId};
 use std::collections::BTreeSet;
 
 /// The union of what some commands name. Missing rows are no fault: they are absent in the state.
@@ -47,4 +47,193 @@ pub struct Needs {
     pub contacts: BTreeSet<(IdentityId, String)>,
     /// Failed imports by digest.
     pub import_failures: BTreeSet<(IdentityId, Sha256Bytes)>,
+}
+
+impl Command {
+    /// Adds what this command names to `needs`.
+    pub fn needs(&self, needs: &mut Needs) {
+        match self {
+            Self::CreateTenant(create) => {
+                needs.counters.insert(deployment());
+                needs.slugs.insert(create.slug.clone());
+            }
+            Self::SetTenantStatus { tenant, .. } => needs.tenant(*tenant),
+            Self::CreateDomain(create) => {
+                match create.tenant {
+                    Some(tenant) => needs.tenant(tenant),
+                    None => {
+                        needs.counters.insert(deployment());
+                    }
+                }
+                needs.domains.insert((create.tenant, create.name.clone()));
+            }
+            Self::CreateIdentity(create) => needs.new_identity(create),
+            Self::UpdateIdentity(update) => needs.identity(update.tenant, update.identity),
+            Self::AddAddress {
+                tenant,
+                identity,
+                address,
+                ..
+            } => {
+                needs.identity(*tenant, *identity);
+                needs.address(*tenant, address);
+            }
+            Self::RetireAddress {
+                tenant, address, ..
+            } => {
+                needs.tenant(*tenant);
+                needs.address_ids.insert(*address);
+            }
+            Self::CreateKey(create) => {
+                needs.key_owner(create.tenant);
+                needs.key_counts.extend(create.tenant);
+                needs.identities.extend(create.identity);
+            }
+            Self::RotateKey(rotate) => needs.key(rotate.tenant, rotate.key),
+            Self::RevokeKey { tenant, key } | Self::TouchKey { tenant, key } => {
+                needs.key(*tenant, *key);
+            }
+            Self::CreateOwnerLink(_) | Self::CloseSession { .. } => {
+                needs.counters.insert(deployment());
+            }
+            Self::UseOwnerLink { link, .. } => {
+                needs.counters.insert(deployment());
+                needs.owner_links.insert(*link);
+            }
+            Self::KeepResultSet(_) => {}
+            mail => mail.needs_of_mail(needs),
+        }
+    }
+
+    /// Adds what this command names once its first needs are loaded.
+    pub fn needs_after(&self, state: &State, needs: &mut Needs) {
+        match self {
+            Self::CreateIdentity(create) => {
+                if let NewAddress::Username { username, domain } = &create.address
+                    && let Some(tenant) = state.tenants.get(&create.tenant)
+                {
+                    let suffix = &tenant.address_suffix;
+                    needs
+                        .addresses
+                        .insert(format!("{username}{suffix}@{domain}"));
+                }
+            }
+            Self::Ingest(ingest) => {
+                let event = state.events.get(&(ingest.tenant, ingest.event_id));
+                needs
+                    .messages
+                    .extend(event.and_then(|event| event.message_id));
+            }
+            _ => {}
+        }
+    }
+
+    fn needs_of_mail(&self, needs: &mut Needs) {
+        match self {
+            Self::Receive(receive) => {
+                for recipient in &receive.recipients {
+                    needs.identity(recipient.tenant, recipient.identity);
+                    needs
+                        .event_digests
+                        .insert((recipient.identity, receive.raw.sha256));
+                }
+            }
+            Self::Ingest(ingest) => {
+                needs.identity(ingest.tenant, ingest.identity);
+                needs.events.insert((ingest.tenant, ingest.event_id));
+                needs.draft(ingest.identity, &ingest.draft);
+            }
+            Self::Import(import) => {
+                let recipient = &import.recipient;
+                needs.identity(recipient.tenant, recipient.identity);
+                needs
+                    .event_digests
+                    .insert((recipient.identity, import.raw.sha256));
+                needs.draft(recipient.identity, &import.draft);
+            }
+            Self::FailEvent(fail) => {
+                needs.tenant(fail.tenant);
+                needs.events.insert((fail.tenant, fail.event_id));
+            }
+            Self::UpdateLabels(update) => {
+                needs.identity(update.tenant, update.identity);
+                match update.target {
+                    Target::Message(id) => needs.messages.insert(id),
+                    Target::Thread(id) => needs.whole_threads.insert(id),
+                };
+            }
+            Self::ArchiveThread(archive) => {
+                needs.identity(archive.tenant, archive.identity);
+                needs.threads.insert(archive.thread);
+            }
+            Self::RecordImportFailure(failure) => {
+                needs.identity(failure.tenant, failure.identity);
+                if let Some(raw) = &failure.raw {
+                    needs.import_failures.insert((failure.identity, raw.sha256));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Needs {
+    fn tenant(&mut self, tenant: TenantId) {
+        self.counters.insert(tenant);
+        self.tenants.insert(tenant);
+    }
+
+    fn identity(&mut self, tenant: TenantId, identity: IdentityId) {
+        self.tenant(tenant);
+        self.identities.insert(identity);
+    }
+
+    fn address(&mut self, tenant: TenantId, address: &Address) {
+        let name = address.domain().to_owned();
+        self.addresses.insert(address.base().to_owned());
+        self.domains.insert((Some(tenant), name.clone()));
+        self.domains.insert((None, name));
+    }
+
+    fn new_identity(&mut self, create: &CreateIdentity) {
+        self.tenant(create.tenant);
+        if let Some(client_id) = &create.client_id {
+            self.client_ids.insert((create.tenant, client_id.clone()));
+        }
+        match &create.address {
+            NewAddress::Address(address) => {
+                self.address(create.tenant, address);
+                self.usernames
+                    .insert((create.tenant, address.local().to_owned()));
+            }
+            NewAddress::Username { username, domain } => {
+                self.usernames.insert((create.tenant, username.clone()));
+                self.domains.insert((Some(create.tenant), domain.clone()));
+                self.domains.insert((None, domain.clone()));
+                // The whole address needs the tenant's suffix: see `Command::needs_after`.
+            }
+        }
+    }
+
+    fn key_owner(&mut self, tenant: Option<TenantId>) {
+        match tenant {
+            Some(tenant) => self.tenant(tenant),
+            None => {
+                self.counters.insert(deployment());
+            }
+        }
+    }
+
+    fn key(&mut self, tenant: Option<TenantId>, key: KeyId) {
+        self.key_owner(tenant);
+        self.keys.insert(key);
+    }
+
+    fn draft(&mut self, identity: IdentityId, draft: &Draft) {
+        self.thread_keys
+            .extend(draft.keys.iter().map(|key| (identity, *key)));
+        if let Some(address) = draft.from_address() {
+            self.contacts.insert((identity, address.to_owned()));
+        }
+    }
 }

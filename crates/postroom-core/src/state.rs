@@ -1,14 +1,14 @@
 //! The loaded slice of the store that decisions are made on.
 
 use crate::{
-    Change, KeyHash, Sha256Bytes, deployment,
+    Change, KeyHash, Sha256Bytes,
     row::{
         AddressRow, ContactRow, DomainRow, EventRow, IdentityRow, KeyRow, KeySecretRow, MessageRow,
         OwnerLinkRow, TenantRow, ThreadKeyRow, ThreadRow,
     },
 };
 use postroom_types::{AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A tenant's counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,6 +52,8 @@ pub struct State {
     pub addresses: HashMap<AddressId, AddressRow>,
     /// Addresses by text.
     pub address_ids: HashMap<String, AddressId>,
+    /// Addresses of each loaded identity, all of them.
+    pub addresses_of: HashMap<IdentityId, BTreeSet<AddressId>>,
     /// Keys.
     pub keys: HashMap<KeyId, KeyRow>,
     /// Secrets of keys.
@@ -78,4 +80,226 @@ pub struct State {
     pub contacts: HashMap<(IdentityId, String), ContactRow>,
     /// Failed imports by digest.
     pub import_failures: HashSet<(IdentityId, Sha256Bytes)>,
+}
+
+impl State {
+    /// A thread's own id, given that id or an alias.
+    pub fn canonical(&self, thread: ThreadId) -> ThreadId {
+        let mut id = thread;
+        // An alias points at a thread that was alive when it was written; a merge of this round
+        // can add one step at a time, never a circle, because the younger always becomes the alias.
+        while let Some(next) = self.aliases.get(&id) {
+            id = *next;
+        }
+        id
+    }
+
+    /// The thread that a key of a mailbox belongs to.
+    pub(crate) fn thread_of_key(&self, identity: IdentityId, key: &KeyHash) -> Option<ThreadId> {
+        let row = self.thread_keys.get(&(identity, *key))?;
+        Some(self.canonical(row.thread_id))
+    }
+
+    /// Whether an address, with or without detail, is the identity's own.
+    pub(crate) fn is_own(&self, identity: IdentityId, address: &str) -> bool {
+        let known = |text: &str| {
+            self.address_ids
+                .get(text)
+                .and_then(|id| self.addresses.get(id))
+                .is_some_and(|row| row.identity_id == identity)
+        };
+        if known(address) {
+            return true;
+        }
+        let Some((local, domain)) = address.rsplit_once('@') else {
+            return false;
+        };
+        match local.split_once('+') {
+            Some((base, _)) => known(&format!("{base}@{domain}")),
+            None => false,
+        }
+    }
+
+    /// The messages of a thread that are here, oldest first.
+    pub(crate) fn messages_of(&self, thread: ThreadId) -> Vec<&LoadedMessage> {
+        let mut found: Vec<&LoadedMessage> = self
+            .messages
+            .values()
+            .filter(|message| message.row.thread_id == thread)
+            .collect();
+        found.sort_by_key(|message| (message.row.sort_at, message.row.num));
+        found
+    }
+
+    /// Takes a decision's changes in, so that the next decision sees them.
+    pub fn apply(&mut self, changes: &[Change]) {
+        for change in changes {
+            self.apply_one(change);
+        }
+    }
+
+    fn apply_one(&mut self, change: &Change) {
+        match change {
+            Change::PutEvent(row) => self.put_event(row),
+            Change::AddMessage(row) => {
+                let loaded = LoadedMessage {
+                    row: row.clone(),
+                    labels: BTreeSet::new(),
+                };
+                self.messages.insert(row.id, loaded);
+            }
+            Change::SetUnread {
+                tenant_id,
+                num,
+                unread,
+            } => self.update_message(*tenant_id, *num, |row| row.unread = *unread),
+            Change::MarkConflict { tenant_id, num } => {
+                self.update_message(*tenant_id, *num, |row| row.id_conflict = true);
+            }
+            Change::AddLabel(label, _) => self.update_labels(label, true),
+            Change::RemoveLabel(label) => self.update_labels(label, false),
+            Change::PutThread(row) => {
+                // A thread that begins in this round has no message that is not here.
+                if !self.threads.contains_key(&row.id) && row.message_count == 1 {
+                    self.whole_threads.insert(row.id);
+                }
+                self.threads.insert(row.id, row.clone());
+            }
+            Change::MergeThread { from, into, .. } => self.merge(*from, *into),
+            Change::PutThreadKey(row) => {
+                self.thread_keys
+                    .insert((row.identity_id, row.key), row.clone());
+            }
+            Change::PutContact(row) => {
+                self.contacts
+                    .insert((row.identity_id, row.address.clone()), row.clone());
+            }
+            Change::PutImportFailure(row) => {
+                if let Some(sha256) = row.sha256 {
+                    self.import_failures.insert((row.identity_id, sha256));
+                }
+            }
+            Change::Feed(row) => {
+                let counter = self.counters.entry(row.tenant_id).or_default();
+                counter.position = counter.position.max(row.position);
+                counter.last_at = counter.last_at.max(row.at);
+            }
+            Change::AddBlob { .. } | Change::PutResultSet(_) | Change::PruneResultSets(_) => {}
+            other => self.apply_access(other),
+        }
+    }
+
+    fn apply_access(&mut self, change: &Change) {
+        match change {
+            Change::PutTenant(row) => {
+                self.slugs.insert(row.slug.clone(), row.id);
+                self.tenants.insert(row.id, row.clone());
+            }
+            Change::PutDomain(row) => {
+                self.domains
+                    .insert((row.tenant_id, row.name.clone()), row.clone());
+            }
+            Change::PutIdentity(row) => {
+                self.usernames
+                    .insert((row.tenant_id, row.username.clone()), row.id);
+                if let Some(client_id) = &row.client_id {
+                    self.client_ids
+                        .insert((row.tenant_id, client_id.clone()), row.id);
+                }
+                self.identities.insert(row.id, row.clone());
+            }
+            Change::PutAddress(row) => self.put_address(row.clone()),
+            Change::PutKey(row) => self.put_key(row),
+            Change::PutSecret(row) => {
+                let secrets = self.secrets.entry(row.key_id).or_default();
+                secrets.retain(|secret| secret.lookup != row.lookup);
+                secrets.push(row.clone());
+            }
+            Change::RemoveSecret { key_id, lookup } => {
+                if let Some(secrets) = self.secrets.get_mut(key_id) {
+                    secrets.retain(|secret| secret.lookup != *lookup);
+                }
+            }
+            Change::PutOwnerLink(row) => {
+                self.owner_links.insert(row.hash, row.clone());
+            }
+            Change::EndUnusedOwnerLinks(at) => {
+                for link in self.owner_links.values_mut() {
+                    if link.used_at.is_none() {
+                        link.expires_at = link.expires_at.min(*at);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put_event(&mut self, row: &EventRow) {
+        if let Some(identity) = row.identity_id {
+            self.event_digests
+                .insert((identity, row.sha256), (row.tenant_id, row.id));
+        }
+        self.events.insert((row.tenant_id, row.id), row.clone());
+    }
+
+    /// Takes an address in.
+    pub fn put_address(&mut self, row: AddressRow) {
+        self.addresses_of
+            .entry(row.identity_id)
+            .or_default()
+            .insert(row.id);
+        self.address_ids.insert(row.address.clone(), row.id);
+        self.addresses.insert(row.id, row);
+    }
+
+    fn put_key(&mut self, row: &KeyRow) {
+        let was_active = self
+            .keys
+            .get(&row.id)
+            .map(|known| known.revoked_at.is_none());
+        if let Some(count) = row.tenant_id.and_then(|id| self.key_counts.get_mut(&id)) {
+            match (was_active, row.revoked_at.is_none()) {
+                (None | Some(false), true) => *count += 1,
+                (Some(true), false) => *count = count.saturating_sub(1),
+                _ => {}
+            }
+        }
+        self.keys.insert(row.id, row.clone());
+    }
+
+    fn update_message(&mut self, tenant: TenantId, num: u64, update: impl FnOnce(&mut MessageRow)) {
+        let found = self
+            .messages
+            .values_mut()
+            .find(|message| message.row.num == num && message.row.tenant_id == tenant);
+        if let Some(message) = found {
+            update(&mut message.row);
+        }
+    }
+
+    fn update_labels(&mut self, label: &crate::LabelRow, on: bool) {
+        let found = self.messages.values_mut().find(|message| {
+            message.row.num == label.num && message.row.identity_id == label.identity_id
+        });
+        if let Some(message) = found {
+            if on {
+                message.labels.insert(label.label.clone());
+            } else {
+                message.labels.remove(&label.label);
+            }
+        }
+    }
+
+    fn merge(&mut self, from: ThreadId, into: ThreadId) {
+        if !self.whole_threads.remove(&from) {
+            self.whole_threads.remove(&into);
+        }
+        self.threads.remove(&from);
+        self.aliases.insert(from, into);
+        for message in self.messages.values_mut() {
+            if message.row.thread_id == from {
+                message.row.thread_id = into;
+            }
+        }
+    }
 }

@@ -60,7 +60,8 @@ words! {
         MessageReceived = "message.received",
         /// A message came in out of an archive, with its event at the same position.
         MessageImported = "message.imported",
-        /// Labels, read state or flags of a message changed.
+        /// Labels, read state or flags of a message changed; `num` is its number, and `subject`
+        /// its id where it was known without another look.
         MessageChanged = "message.changed",
         /// A thread was archived, merged or brought back; `subject` is its id.
         ThreadChanged = "thread.changed",
@@ -68,8 +69,12 @@ words! {
         IdentityChanged = "identity.changed",
         /// A key changed; `subject` is its id.
         KeyChanged = "key.changed",
-        /// The tenant changed.
+        /// The tenant or one of its domains changed; `subject` is its id.
         TenantChanged = "tenant.changed",
+        /// A mail could not be imported; `num` is the failure's id.
+        ImportFailed = "import.failed",
+        /// An owner link or a session changed.
+        AccessChanged = "access.changed",
     }
 }
 

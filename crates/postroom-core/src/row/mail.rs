@@ -145,8 +145,9 @@ pub struct ThreadKeyRow {
     pub key: KeyHash,
     /// The thread it belongs to.
     pub thread_id: ThreadId,
-    /// The first message that has the id as its own; `None` while it was only referred to.
-    pub holder: Option<MessageId>,
+    /// Number of the first message that has the id as its own; `None` while it was only referred
+    /// to.
+    pub holder: Option<u64>,
 }
 
 /// Somebody a mailbox has written with.
