@@ -1,6 +1,8 @@
 //! What a command names, so that the store loads it before the decision.
 
-use crate::{Command, CreateIdentity, Draft, KeyHash, NewAddress, Sha256Bytes, Target, deployment};
+use crate::{
+    Command, CreateIdentity, Draft, KeyHash, NewAddress, Sha256Bytes, State, Target, deployment,
+};
 use postroom_types::{Address, AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId};
 use std::collections::BTreeSet;
 
