@@ -1,0 +1,107 @@
+//! The database seen from outside: Python's sqlite3 module and psql read it, not the product's code.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use anyhow::Result;
+
+use crate::process;
+
+/// One database under test.
+pub(crate) enum Database {
+    /// A file in the data folder.
+    Sqlite(PathBuf),
+    /// A database of its own in the cluster, by URL.
+    Postgres(String),
+}
+
+impl Database {
+    /// SQLite in `folder/data`, or a fresh database in the cluster of `postgres`.
+    pub(crate) fn new(folder: &Path, postgres: Option<&str>) -> Result<Self> {
+        let Some(cluster) = postgres else {
+            return Ok(Self::Sqlite(folder.join("data").join("postroom.db")));
+        };
+        let name = format!(
+            "crash_{}",
+            folder
+                .file_name()
+                .map(|name| name
+                    .to_string_lossy()
+                    .replace(['.', '-'], "_")
+                    .to_lowercase())
+                .unwrap_or_default()
+        );
+        process::check(Command::new("psql").args([
+            "-q",
+            cluster,
+            "-c",
+            &format!("CREATE DATABASE \"{name}\""),
+        ]))?;
+        let (server, _) = cluster.rsplit_once('/').unwrap_or((cluster, ""));
+        Ok(Self::Postgres(format!("{server}/{name}")))
+    }
+
+    /// Its name for people.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgresql",
+        }
+    }
+
+    /// Points a command of the product at it.
+    pub(crate) fn configure(&self, command: &mut Command) {
+        if let Self::Postgres(url) = self {
+            command.env("POSTROOM_DATABASE_URL", url);
+        }
+    }
+
+    /// How often each content was stored, by `external_id` (`sha256:HEX`).
+    pub(crate) fn contents(&self) -> Result<BTreeMap<String, usize>> {
+        let rows = self.query(
+            "SELECT external_id, count(*) FROM events WHERE family = 'mail' GROUP BY external_id",
+        )?;
+        Ok(rows
+            .lines()
+            .filter_map(|row| row.split_once('|'))
+            .map(|(id, count)| (id.to_owned(), count.parse().unwrap_or(0)))
+            .collect())
+    }
+
+    /// How many messages there are.
+    pub(crate) fn messages(&self) -> Result<usize> {
+        Ok(self
+            .query("SELECT count(*) FROM messages")?
+            .trim()
+            .parse()?)
+    }
+
+    /// How many arrivals have not been read yet.
+    pub(crate) fn pending(&self) -> Result<usize> {
+        Ok(self
+            .query("SELECT count(*) FROM events WHERE state = 'pending'")?
+            .trim()
+            .parse()?)
+    }
+
+    /// Rows as lines, columns parted by `|`.
+    fn query(&self, sql: &str) -> Result<String> {
+        match self {
+            Self::Sqlite(path) => {
+                const SCRIPT: &str = "import sqlite3,sys\nfor row in sqlite3.connect(sys.argv[1], timeout=20).execute(sys.argv[2]): print('|'.join(map(str, row)))";
+                process::output(
+                    Command::new("python3")
+                        .args(["-c", SCRIPT])
+                        .arg(path)
+                        .arg(sql),
+                )
+            }
+            Self::Postgres(url) => {
+                process::output(Command::new("psql").args(["-At", url, "-c", sql]))
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the tests need from outside: system packages, npm packages and a Python environment.
+
+use std::{path::PathBuf, process::Command};
+
+use anyhow::{Result, bail};
+
+use crate::{postgres, process};
+
+/// A system package and how to see that it is there.
+struct SystemPackage {
+    name: &'static str,
+    present: fn() -> bool,
+    why: &'static str,
+}
+
+const SYSTEM: &[SystemPackage] = &[
+    SystemPackage {
+        name: "postgresql",
+        present: || {
+            std::fs::read_dir("/usr/lib/postgresql").is_ok_and(|mut folder| folder.next().is_some())
+                || process::exists("initdb")
+        },
+        why: "the store's tests run on PostgreSQL too",
+    },
+    SystemPackage {
+        name: "nodejs",
+        present: || process::exists("node"),
+        why: "MCP clients and conformance suite",
+    },
+    SystemPackage {
+        name: "npm",
+        present: || process::exists("npm"),
+        why: "installs the MCP clients",
+    },
+    SystemPackage {
+        name: "python3-venv",
+        present: || python_venv_works(),
+        why: "the Python MCP client",
+    },
+    SystemPackage {
+        name: "strace",
+        present: || process::exists("strace"),
+        why: "shows the sync before each acknowledgement",
+    },
+];
+
+fn python_venv_works() -> bool {
+    Command::new("python3")
+        .args(["-c", "import venv, ensurepip"])
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Installs what is missing, or lists it and fails when `install` is false.
+pub(crate) fn system(install: bool) -> Result<()> {
+    let missing: Vec<&SystemPackage> = SYSTEM
+        .iter()
+        .filter(|package| !(package.present)())
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = missing.iter().map(|package| package.name).collect();
+    if !install {
+        for package in &missing {
+            eprintln!("missing: {} ({})", package.name, package.why);
+        }
+        bail!("install them with: apt-get install -y {}", names.join(" "));
+    }
+    apt(&names)
+}
+
+/// Installs Debian packages, with sudo when we are not root.
+pub(crate) fn apt(names: &[&str]) -> Result<()> {
+    if !process::exists("apt-get") {
+        bail!(
+            "this system has no apt-get; install these by hand: {}",
+            names.join(", ")
+        );
+    }
+    let sudo: &[&str] = if postgres::is_root()? { &[] } else { &["sudo"] };
+    let run = |arguments: &[&str]| -> Result<()> {
+        let words: Vec<&str> = sudo.iter().chain(arguments).copied().collect();
+        let (program, rest) = words.split_first().expect("a program is named");
+        process::check(process::command(program, rest).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    run(&["apt-get", "update", "-qq"])?;
+    let mut install = vec!["apt-get", "install", "-y", "-qq", "--no-install-recommends"];
+    install.extend(names);
+    run(&install)
+}
+
+/// The folder of installed clients, outside the sources.
+pub(crate) fn clients_folder() -> PathBuf {
+    process::root().join("target").join("clients")
+}
+
+/// Installs the pinned npm packages and the pinned Python packages of `tests/clients`.
+pub(crate) fn clients() -> Result<()> {
+    let sources = process::root().join("tests").join("clients");
+    let folder = clients_folder();
+    std::fs::create_dir_all(&folder)?;
+    for file in ["package.json", "package-lock.json", "requirements.txt"] {
+        std::fs::copy(sources.join(file), folder.join(file))?;
+    }
+    process::check(
+        Command::new("npm")
+            .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+            .current_dir(&folder),
+    )?;
+    let venv = folder.join("venv");
+    if !venv.join("bin").join("python").exists() {
+        process::check(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
+    }
+    process::check(
+        Command::new(venv.join("bin").join("python"))
+            .args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "-r",
+            ])
+            .arg(folder.join("requirements.txt")),
+    )
+}

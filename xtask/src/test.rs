@@ -1,0 +1,68 @@
+//! `cargo xtask test`: installs what the tests need, then every check and test, each stage timed.
+
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::{clients, crash, licences, packages, postgres, process, stage::Stages};
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// List what is missing instead of installing it.
+    #[arg(long)]
+    no_install: bool,
+    /// Leave out the MCP clients and the conformance suite.
+    #[arg(long)]
+    no_clients: bool,
+}
+
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let mut stages = Stages::default();
+    stages.run("system packages", || packages::system(!options.no_install))?;
+    stages.run("format", || {
+        process::run("cargo", &["fmt", "--all", "--check"])
+    })?;
+    stages.run("licences and bans", licences::check)?;
+    stages.run("lints", || {
+        process::run(
+            "cargo",
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ],
+        )
+    })?;
+    stages.run("build", || {
+        process::run("cargo", &["build", "--workspace", "--bins", "--locked"])
+    })?;
+    stages.run("build tests", || {
+        process::run("cargo", &["test", "--workspace", "--locked", "--no-run"])
+    })?;
+    let cluster = stages.run("start PostgreSQL", postgres::Cluster::start)?;
+    stages.run("tests on SQLite and PostgreSQL", || {
+        let mut tests = process::command("cargo", &["test", "--workspace", "--locked"]);
+        tests.env("POSTROOM_TEST_DATABASE_URL", &cluster.url);
+        process::check(&mut tests)
+    })?;
+    stages.run("kills, short", || crash::short(&cluster.url))?;
+    drop(cluster);
+    if !options.no_clients {
+        stages.run("install MCP clients", packages::clients)?;
+        stages.run("MCP conformance", clients::conformance)?;
+        stages.run("MCP clients", clients::smoke)?;
+    }
+    stages.print();
+    Ok(())
+}
+
+/// The built binary of a debug build.
+pub(crate) fn binary(name: &str) -> Command {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| process::root().join("target"), Into::into);
+    Command::new(target.join("debug").join(name))
+}
