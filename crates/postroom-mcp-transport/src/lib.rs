@@ -14,6 +14,7 @@
 //! It must never decide what a caller may do: a [`Gate`] authenticates and limits, the registry
 //! offers. No error leaves it as anything but a JSON-RPC message.
 
+mod answer;
 #[cfg(feature = "bridge")]
 pub mod bridge;
 mod gate;

@@ -9,6 +9,16 @@ use tokio::sync::mpsc;
 /// Messages that may wait for a slow client.
 pub(crate) const QUEUE: usize = 16;
 
+impl Parcel {
+    /// The message for the wire.
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Message(text) => text,
+            Self::Reply(reply) => reply.body,
+        }
+    }
+}
+
 /// What travels back: messages first, then the reply.
 #[derive(Debug)]
 pub(crate) enum Parcel {
@@ -43,6 +53,10 @@ impl Link for QueueLink {
     }
 
     fn send(&self, message: String) -> bool {
+        // After a cancellation nothing may be said any more.
+        if self.end.value() == Some(End::Cancelled) {
+            return false;
+        }
         self.sender
             .as_ref()
             .is_some_and(|sender| sender.try_send(Parcel::Message(message)).is_ok())

@@ -1,1 +1,11 @@
-//! Development only: fixture servers, seeded worlds and crash harness.
+//! Development only: what tests and judges need around the product, and never ships.
+//!
+//! - [`conformance`]: the tools, prompts and resources that the official conformance suite of the
+//!   Model Context Protocol expects, served by the product's own protocol layer and transport.
+//! - [`proxy`]: adds a credential to every request, for judges that cannot send one.
+//!
+//! It must stay light: the fixture server is also how the protocol layer's memory is measured, so
+//! nothing here may pull in the store, the index or the mail parser.
+
+pub mod conformance;
+pub mod proxy;

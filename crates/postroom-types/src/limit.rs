@@ -158,6 +158,8 @@ limits! {
     METADATA_ENTRIES: usize = 16, "invalid_request";
     /// Bytes of one metadata value.
     METADATA_VALUE_BYTES: usize = 512, "invalid_request";
+    /// Calls in progress over stdio.
+    STDIO_CALLS: usize = 64, "4290";
     /// Lines of one request over stdio, bytes.
     STDIO_LINE_BYTES: usize = 7 * 1024 * 1024, "-32600";
 }

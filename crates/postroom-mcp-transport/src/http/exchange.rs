@@ -1,8 +1,7 @@
 //! One request being answered: at once, as JSON later, or as a stream.
 
-use std::future::{Future, poll_fn};
-use std::panic::AssertUnwindSafe;
-use std::pin::{Pin, pin};
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -11,8 +10,7 @@ use ::http::HeaderValue;
 use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use axum::body::Body;
 use axum::response::Response;
-use futures_util::FutureExt;
-use postroom_mcp::{End, Latch, Link, Registry, Rejection, Reply, Request, Visitor, code};
+use postroom_mcp::{End, Latch, Link, Registry, Reply, Request, Visitor};
 use postroom_types::ErrorCode;
 use postroom_types::limit::STREAM_LIFE_MS;
 use tokio::sync::mpsc;
@@ -20,6 +18,7 @@ use tokio::time::{Instant, interval_at, sleep_until, timeout};
 
 use super::Endpoint;
 use super::refusal::{Refusal, json};
+use crate::answer::{Answering, answering, failed};
 use crate::link::{Parcel, QUEUE, QueueLink};
 use crate::sse::EventBody;
 use crate::{Denial, Gate, StreamPermit};
@@ -30,8 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const RECHECK: Duration = Duration::from_secs(5);
 /// How long a call that was told to end may take to do so.
 const GRACE: Duration = Duration::from_secs(5);
-
-type Answering = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// Tells a call that its client has gone, when dropped. A legacy client that disconnects has not
 /// cancelled anything, so its calls run on.
@@ -69,7 +66,13 @@ where
     let link = QueueLink::new(streams.then(|| sender.clone()), endpoint.since);
     let guard = Guard(request.revision().is_modern().then(|| link.end().clone()));
     let caller = visitor.caller.clone();
-    let mut answering = answering(endpoint, request, visitor, Arc::clone(&link));
+    let mut answering = answering(
+        Arc::clone(&endpoint.server),
+        request,
+        visitor,
+        Arc::clone(&link) as Arc<dyn Link>,
+        endpoint.gate.request_id(),
+    );
 
     // Most calls are ready at once: they need neither a task nor a stream.
     let first = poll_fn(|context| Poll::Ready(answering.as_mut().poll(context))).await;
@@ -123,34 +126,6 @@ where
         ..Denial::new(ErrorCode::RateLimited, endpoint.gate.request_id())
     };
     Err(Refusal::from(denial).with_id(Some(request.id())))
-}
-
-/// The call as one future that always comes to a reply, a panic inside included.
-fn answering<R, G>(
-    endpoint: &Endpoint<R, G>,
-    request: Request,
-    visitor: Visitor<G::Caller>,
-    link: Arc<QueueLink>,
-) -> Answering
-where
-    R: Registry<Caller = G::Caller>,
-    G: Gate,
-{
-    let id = request.id().to_owned();
-    let request_id = endpoint.gate.request_id();
-    let server = Arc::clone(&endpoint.server);
-    Box::pin(async move {
-        let answer = AssertUnwindSafe(server.answer(request, visitor, link));
-        match answer.catch_unwind().await {
-            Ok(reply) => reply,
-            Err(_) => failed(&request_id).with_id(Some(&id)).into(),
-        }
-    })
-}
-
-fn failed(request_id: &str) -> Rejection {
-    Rejection::new(500, code::INTERNAL, "Internal error.")
-        .with_data(serde_json::json!({ "request_id": request_id }))
 }
 
 /// A call that goes on in a task of its own.
