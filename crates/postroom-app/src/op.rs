@@ -6,17 +6,30 @@ pub mod get_webhook_event;
 pub mod identity_create;
 pub mod identity_get;
 pub mod identity_update;
+pub mod inbound_raw;
 pub mod key_create;
 pub mod key_get;
 pub mod key_list;
 pub mod key_revoke;
 pub mod key_rotate;
 pub mod list_webhook_events;
+pub mod mail_find_related;
+pub mod mail_get_attachment_text;
+pub mod mail_get_message;
+pub mod mail_get_thread;
 pub mod mail_list_identities;
+pub mod mail_list_threads;
+pub mod mail_search;
+pub mod mail_search_contacts;
+pub mod mail_update_labels;
+pub mod mail_wait;
+pub mod message_raw;
 pub mod tenant_create;
 pub mod tenant_get;
 pub mod tenant_list;
 pub mod tenant_update;
+
+pub(crate) mod reading;
 
 use postroom_types::{Address, AddressError, ErrorCode};
 

@@ -1,17 +1,71 @@
-//! The room: store, indexes, clock and rates behind every operation.
+//! The room: store, indexes, clock and rates behind every operation, and the workers that follow
+//! the store.
+//!
+//! [`Room::open`] takes the data folder (one owner per folder, by lock), migrates, and starts two
+//! workers: one makes messages of the mail that was received, one keeps the search index up with
+//! the feed. Both start where they stopped, whatever ended the process before.
 
-use postroom_store::Store;
-use postroom_types::Timestamp;
+mod first_start;
+pub mod import;
+mod indexing;
+mod ingest;
+mod open;
+mod receive;
+mod smtp;
 
-use crate::rate::Rates;
+pub use first_start::FirstStart;
+pub use indexing::ReindexProgress;
+pub(crate) use indexing::attachments;
+pub use open::{OpenError, RoomOptions};
+pub use receive::{ArchiveMail, Arrival, Received, RecipientVerdict, Via};
+
+use std::{path::Path, sync::Arc};
+
+use postroom_search::Indexes;
+use postroom_store::{Store, WorkerScope};
+use postroom_types::{TenantId, Timestamp};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{clock::Clock, finding::Kept, rate::Rates};
+use indexing::Indexing;
 
 /// The running room.
 pub struct Room {
-    pub(crate) store: Store,
+    /// The process clock.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The rate buckets.
     pub(crate) rates: Rates,
+    /// The truth.
+    pub(crate) store: Store,
+    /// The search indexes.
+    pub(crate) indexes: Indexes,
+    /// How far the indexes are.
+    pub(crate) indexing: Indexing,
+    /// Ranked results kept for later pages.
+    pub(crate) kept: Kept,
+    /// The right to read across tenants; no request can take it.
+    pub(crate) workers: WorkerScope,
+    data_dir: std::path::PathBuf,
+    hostname: String,
+    default_tenant: TenantId,
+    /// Fires when the room closes.
+    stop: CancellationToken,
+    /// Workers and writes that nobody waits for.
+    tasks: TaskTracker,
+}
+
+impl std::fmt::Debug for Room {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Room").finish_non_exhaustive()
+    }
 }
 
 impl Room {
+    /// The instant now.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
@@ -22,14 +76,44 @@ impl Room {
         &self.rates
     }
 
-    /// The instant now.
-    pub fn now(&self) -> Timestamp {
-        self.store.now()
+    /// The right to read across tenants, for commands that hold the data folder themselves.
+    pub fn worker_scope(&self) -> &WorkerScope {
+        &self.workers
     }
-}
 
-impl std::fmt::Debug for Room {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Room").finish_non_exhaustive()
+    /// The data folder.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
+    }
+
+    /// The name of this host in mail, and the domain of usernames.
+    pub fn hostname(&self) -> &str {
+        &self.hostname
+    }
+
+    /// The deployment's first tenant, slug `default`.
+    pub fn default_tenant(&self) -> TenantId {
+        self.default_tenant
+    }
+
+    /// Fires when the room closes; long calls end with it.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Runs a write that no answer waits for; closing waits for it.
+    pub(crate) fn beside(&self, write: impl Future<Output = ()> + Send + 'static) {
+        self.tasks.spawn(write);
+    }
+
+    /// Stops the workers, waits for what is being written, and lets go of the data folder. Calls
+    /// that come later answer `unavailable`.
+    pub async fn close(&self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        let indexes = self.indexes.clone();
+        let _ = tokio::task::spawn_blocking(move || indexes.close()).await;
+        self.store.close().await;
     }
 }

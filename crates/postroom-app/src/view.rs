@@ -1,10 +1,10 @@
 //! What a caller sees: the objects of the contract, the label on text that outsiders wrote, and the
 //! budgets that keep an answer readable.
 //!
-//! Text is [`Tainted`](postroom_types::Tainted) up to here. [`shown`] takes it out: invisible
-//! instructions (Unicode tag characters, bidirectional overrides, control characters) are dropped,
-//! everything else is exact. The fence around it is the JSON string it stands in, and every answer
-//! that holds such text says so in its own field, [`ContentNotice`].
+//! Text of outsiders passes through [`visible`] on its way out: invisible instructions (Unicode tag
+//! characters, bidirectional overrides, control characters) are dropped, everything else is exact.
+//! The fence around it is the JSON string it stands in, and every answer that holds such text says
+//! so in a field of its own, [`ContentNotice`].
 
 mod budget;
 mod event;
@@ -21,7 +21,7 @@ pub use event::{EventDetail, EventSummary};
 pub use identity::{Address, Identity, Owner, SendPolicy, Signature};
 pub use key::ApiKey;
 pub use message::{Attachment, Delivery, Header, Message, Reference, Triage, Trust, Verification};
-pub use notice::{ContentNotice, shown};
+pub use notice::{ContentNotice, visible};
 pub use postroom_types::Mailbox;
 pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};
 pub use tenant::Tenant;

@@ -6,8 +6,28 @@ use crate::{Actor, op};
 /// Every operation, in the order in which surfaces list them.
 pub const TABLE: &[Operation] = &[
     op::mail_list_identities::ROW,
+    op::mail_list_threads::ROW,
+    op::mail_search::ROW,
+    op::mail_get_thread::ROW,
+    op::mail_get_message::ROW,
+    op::mail_get_attachment_text::ROW,
+    op::mail_find_related::ROW,
+    op::mail_search_contacts::ROW,
+    op::mail_wait::ROW,
+    op::mail_update_labels::ROW,
+    op::mail_list_threads::ROW,
+    op::mail_search::ROW,
+    op::mail_get_thread::ROW,
+    op::mail_get_message::ROW,
+    op::mail_get_attachment_text::ROW,
+    op::mail_find_related::ROW,
+    op::mail_search_contacts::ROW,
+    op::mail_wait::ROW,
+    op::mail_update_labels::ROW,
     op::list_webhook_events::ROW,
     op::get_webhook_event::ROW,
+    op::inbound_raw::ROW,
+    op::message_raw::ROW,
     op::tenant_create::ROW,
     op::tenant_list::ROW,
     op::tenant_get::ROW,
@@ -22,6 +42,8 @@ pub const TABLE: &[Operation] = &[
     op::key_get::ROW,
     op::key_rotate::ROW,
     op::key_revoke::ROW,
+    op::inbound_raw::ROW,
+    op::message_raw::ROW,
 ];
 
 /// The operation of that name.

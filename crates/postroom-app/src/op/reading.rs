@@ -1,0 +1,252 @@
+//! Stored mail as callers see it; shared by the operations that read.
+
+use std::collections::BTreeMap;
+
+use postroom_core::{Direction, MessageDoc, MessageRow, attachment_id};
+use postroom_mail::TextStatus;
+use postroom_store::read::{self, Message as Stored, Thread};
+use postroom_types::{Address, ErrorCode, Mailbox, MessageId};
+
+use crate::{
+    Failure, finding,
+    operation::Call,
+    view::{Attachment, Header, HitTrust, Message, ThreadSummary, Triage, Trust, cut, visible},
+};
+
+/// How much of a message is shown.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Depth {
+    /// Longest text, characters; whole without it.
+    pub(crate) text_chars: Option<usize>,
+    /// Also the text with the history it quotes.
+    pub(crate) quoted: bool,
+    /// Also the header fields.
+    pub(crate) headers: bool,
+}
+
+/// One message of the call's mailbox.
+pub(crate) async fn message(call: &Call<'_>, id: MessageId) -> Result<Stored, Failure> {
+    read::message(call.room.store(), call.scope()?, id)
+        .await?
+        .ok_or_else(|| ErrorCode::MessageNotFound.into())
+}
+
+/// The very bytes of a message.
+pub(crate) async fn raw(call: &Call<'_>, row: &MessageRow) -> Result<Vec<u8>, Failure> {
+    read::raw(call.room.store(), call.scope()?, row.id)
+        .await?
+        .ok_or_else(|| ErrorCode::MessageNotFound.into())
+}
+
+/// An outsider's text within a budget, and whether it was cut.
+pub(crate) fn text(text: &str, max_chars: Option<usize>) -> (String, bool) {
+    let text = visible(text);
+    match max_chars {
+        Some(max_chars) => cut(text, max_chars),
+        None => (text, false),
+    }
+}
+
+/// An outsider's name and address.
+pub(crate) fn mailbox(mailbox: &Mailbox) -> Mailbox {
+    Mailbox {
+        address: visible(&mailbox.address),
+        name: visible(&mailbox.name),
+    }
+}
+
+fn mailboxes(list: &[Mailbox]) -> Vec<Mailbox> {
+    list.iter().map(mailbox).collect()
+}
+
+/// A message as a caller sees it, and whether a text was cut.
+pub(crate) fn message_view(stored: &Stored, depth: Depth) -> (Message, bool) {
+    let (row, doc) = (&stored.row, &stored.doc);
+    let budget = |words: Option<&str>| match words.map(|words| text(words, depth.text_chars)) {
+        Some((words, was_cut)) => (Some(words), was_cut),
+        None => (None, false),
+    };
+    let (extracted_text, extracted_cut) = budget(doc.extracted_text());
+    let (whole, whole_cut) = budget(doc.text.as_deref().filter(|_| depth.quoted));
+    let inbound = row.direction == Direction::Inbound;
+    let (is_primary_recipient, is_bcc) = recipient_standing(doc);
+    let mut flags: Vec<String> = stored.flags().into_iter().map(str::to_owned).collect();
+    if inbound && is_bcc {
+        flags.push("bcc".to_owned());
+        flags.sort_unstable();
+    }
+    let message = Message {
+        id: row.id,
+        thread_id: row.thread_id,
+        identity_id: row.identity_id,
+        direction: row.direction.as_str().to_owned(),
+        status: row.status.as_str().to_owned(),
+        from: doc.from.as_ref().map(mailbox),
+        to: mailboxes(&doc.to),
+        cc: mailboxes(&doc.cc),
+        bcc: Vec::new(),
+        reply_to: mailboxes(&doc.reply_to),
+        delivered_to: doc.delivered_to.as_deref().map(visible),
+        is_primary_recipient: is_primary_recipient.filter(|_| inbound),
+        subject: doc.subject.as_deref().map(visible),
+        sent_at: row.sent_at,
+        received_at: row.received_at,
+        extracted_text,
+        extracted_text_truncated: extracted_cut.then_some(true),
+        text: whole,
+        text_truncated: whole_cut.then_some(true),
+        html: None,
+        headers: depth.headers.then(|| headers(doc)),
+        attachments: attachments(stored),
+        labels: stored.labels.clone(),
+        kind: row.kind.as_str().to_owned(),
+        trust: inbound.then(|| trust(stored)),
+        triage: inbound.then(Triage::skipped),
+        quarantine_reason: None,
+        refs: Vec::new(),
+        rfc_message_id: Some(visible(&row.rfc_message_id)),
+        in_reply_to: doc.in_reply_to.first().map(|id| visible(id)),
+        provider_message_id: None,
+        deliveries: None,
+        flags,
+        metadata: BTreeMap::new(),
+    };
+    (message, extracted_cut || whole_cut)
+}
+
+/// Whether the address that a mail was delivered to stands in To or Cc, and whether it stands in
+/// neither, as with a blind copy. Nothing is known without an envelope.
+fn recipient_standing(doc: &MessageDoc) -> (Option<bool>, bool) {
+    let Some(delivered) = doc
+        .delivered_to
+        .as_deref()
+        .and_then(|to| Address::parse(to).ok())
+    else {
+        return (None, false);
+    };
+    let names = |list: &[Mailbox]| {
+        list.iter().any(|named| {
+            Address::parse(&named.address).is_ok_and(|named| named.base() == delivered.base())
+        })
+    };
+    let named = names(&doc.to) || names(&doc.cc);
+    (
+        Some(named || (doc.to.is_empty() && doc.cc.is_empty())),
+        !named,
+    )
+}
+
+fn headers(doc: &MessageDoc) -> Vec<Header> {
+    doc.headers
+        .iter()
+        .map(|field| Header {
+            name: visible(&field.name),
+            value: visible(&field.value),
+        })
+        .collect()
+}
+
+fn attachments(stored: &Stored) -> Vec<Attachment> {
+    let id = stored.row.id;
+    stored
+        .doc
+        .attachments
+        .iter()
+        .map(|attachment| Attachment {
+            id: attachment_id(id, attachment.index),
+            filename: attachment.filename.as_deref().map(visible),
+            content_type: visible(&attachment.content_type),
+            size: attachment.size,
+            disposition: attachment.disposition.map(|disposition| {
+                match disposition {
+                    postroom_mail::Disposition::Attachment => "attachment",
+                    postroom_mail::Disposition::Inline => "inline",
+                }
+                .to_owned()
+            }),
+            text_status: match finding::text_status(attachment) {
+                TextStatus::Ready => "ready",
+                TextStatus::Unavailable => "unavailable",
+                TextStatus::Skipped => "skipped",
+            }
+            .to_owned(),
+            pages: None,
+            risk: None,
+        })
+        .collect()
+}
+
+/// What is known about a sender while no check of senders exists: nothing, and it says so.
+fn trust(stored: &Stored) -> Trust {
+    let unverified = || "unverified".to_owned();
+    let flags = if stored.doc.hidden_text {
+        vec!["hidden_text".to_owned()]
+    } else {
+        Vec::new()
+    };
+    Trust {
+        verdict: unverified(),
+        spf: unverified(),
+        dkim: unverified(),
+        dmarc: unverified(),
+        arc: unverified(),
+        known_sender: false,
+        quarantined: false,
+        spam_score: None,
+        automated: stored.doc.automated,
+        flags,
+    }
+}
+
+/// The same for a hit.
+pub(crate) fn hit_trust() -> HitTrust {
+    HitTrust {
+        verdict: "unverified".to_owned(),
+        known_sender: false,
+        quarantined: false,
+    }
+}
+
+/// A thread as lists show it.
+pub(crate) fn thread_view(thread: &Thread) -> ThreadSummary {
+    let row = &thread.row;
+    ThreadSummary {
+        id: row.id,
+        subject: subject(row.subject.as_deref()),
+        participants: participants(thread),
+        message_count: row.message_count,
+        unread_count: row.unread_count,
+        first_at: row.first_at,
+        last_at: row.last_at,
+        last_inbound_at: row.last_inbound_at,
+        last_direction: row.last_direction.as_str().to_owned(),
+        snippet: visible(&row.snippet),
+        labels: thread.labels.clone(),
+        category: None,
+        needs_reply: None,
+        urgency: None,
+        archived: Some(row.archived),
+        hold: None,
+    }
+}
+
+/// Who takes part in a thread.
+pub(crate) fn participants(thread: &Thread) -> Vec<Mailbox> {
+    thread
+        .row
+        .participants
+        .iter()
+        .map(|participant| Mailbox {
+            address: visible(&participant.address),
+            name: visible(&participant.name),
+        })
+        .collect()
+}
+
+/// A subject where one must stand.
+pub(crate) fn subject(subject: Option<&str>) -> String {
+    match subject.map(str::trim).filter(|subject| !subject.is_empty()) {
+        Some(subject) => visible(subject),
+        None => "(no subject)".to_owned(),
+    }
+}

@@ -1,0 +1,401 @@
+//! The worker that keeps the search indexes up with the feed.
+//!
+//! The index is a projection: it holds the position it has applied inside its own commits, so the
+//! worker goes on from there after any end of the process, and an index that is damaged or of an
+//! older shape is emptied and filled again. Labels, read state and merged threads are not in the
+//! index, so changes of them cost nothing here.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{StreamExt as _, stream};
+use postroom_search::{Doc, DocAttachment, SearchError, TenantIndex};
+use postroom_store::{
+    StoreError,
+    read::{self, Message},
+};
+use postroom_types::{TenantId, TenantScope};
+use tokio::sync::watch;
+
+use super::Room;
+use crate::{clock::monotonic, finding};
+
+/// Positions of the feed that one read takes.
+const READ_POSITIONS: usize = 1_000;
+/// Messages that one commit of the index takes.
+const COMMIT_DOCS: usize = 4_000;
+/// While mail pours in, commits are at least so far apart; a single mail never waits for this.
+const COMMIT_PACE: Duration = Duration::from_millis(500);
+/// How long a round waits after a failure.
+const RETRY: Duration = Duration::from_secs(1);
+/// A lost wake-up costs no more than this.
+const POLL: Duration = Duration::from_secs(5);
+
+/// How far the indexes are, as searches and callers see it.
+pub(crate) struct Indexing {
+    seen: Mutex<HashMap<TenantId, u64>>,
+    /// Tenants whose index is to be built anew.
+    anew: Mutex<HashSet<TenantId>>,
+    moved: watch::Sender<u64>,
+    asked: watch::Sender<u64>,
+}
+
+impl Default for Indexing {
+    fn default() -> Self {
+        Self {
+            seen: Mutex::default(),
+            anew: Mutex::default(),
+            moved: watch::channel(0).0,
+            asked: watch::channel(0).0,
+        }
+    }
+}
+
+impl Indexing {
+    /// The feed position up to which a tenant's index is complete.
+    pub(crate) fn position(&self, tenant: TenantId) -> u64 {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(&tenant).copied().unwrap_or(0)
+    }
+
+    /// Waits until a tenant's index is complete up to `position`, at most `patience`; says whether
+    /// it is.
+    pub(crate) async fn reached(
+        &self,
+        tenant: TenantId,
+        position: u64,
+        patience: Duration,
+    ) -> bool {
+        if self.position(tenant) >= position {
+            return true;
+        }
+        let mut moved = self.moved.subscribe();
+        let reached = moved.wait_for(|_| self.position(tenant) >= position);
+        tokio::time::timeout(patience, reached)
+            .await
+            .is_ok_and(|reached| reached.is_ok())
+    }
+
+    fn set(&self, tenant: TenantId, position: u64) {
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant, position);
+        self.moved.send_modify(|moves| *moves += 1);
+    }
+
+    /// What is known of a tenant; `None` before its index was first opened.
+    fn known(&self, tenant: TenantId) -> Option<u64> {
+        self.seen
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&tenant)
+            .copied()
+    }
+
+    fn ask_anew(&self, tenant: TenantId) {
+        self.anew
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant);
+        self.asked.send_modify(|asks| *asks += 1);
+    }
+
+    fn is_asked_anew(&self, tenant: TenantId) -> bool {
+        self.anew
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&tenant)
+    }
+
+    fn begun_anew(&self, tenant: TenantId) {
+        self.anew
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&tenant);
+    }
+}
+
+/// How far a rebuild is, in positions of the feed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReindexProgress {
+    /// Applied.
+    pub position: u64,
+    /// Where the feed stood when the rebuild began.
+    pub target: u64,
+}
+
+impl Room {
+    /// Empties a tenant's index and fills it again from the feed; `progress` is told how far it is.
+    /// Searches meanwhile answer from what is there and say so.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot say how far the feed is, or the room closes.
+    pub async fn reindex(
+        &self,
+        tenant: TenantId,
+        mut progress: impl FnMut(ReindexProgress) + Send,
+    ) -> Result<ReindexProgress, StoreError> {
+        let target = read::position(&self.store, &self.workers.tenant(tenant)).await?;
+        self.indexing.ask_anew(tenant);
+        let mut moved = self.indexing.moved.subscribe();
+        loop {
+            moved.borrow_and_update();
+            let asked = self.indexing.is_asked_anew(tenant);
+            let position = if asked {
+                0
+            } else {
+                self.indexing.position(tenant)
+            };
+            let state = ReindexProgress { position, target };
+            progress(state);
+            if !asked && position >= target {
+                return Ok(state);
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => return Err(StoreError::Unavailable),
+                changed = moved.changed() => changed.map_err(|_| StoreError::Unavailable)?,
+            }
+        }
+    }
+
+    /// Waits until everything that is in the feed now can be found; says whether it can.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the store cannot say how far the feed is.
+    pub async fn indexed(&self, tenant: TenantId, patience: Duration) -> Result<bool, StoreError> {
+        let target = read::position(&self.store, &self.workers.tenant(tenant)).await?;
+        Ok(self.indexing.reached(tenant, target, patience).await)
+    }
+}
+
+pub(super) async fn run(room: Arc<Room>) {
+    let mut wake = room.store.feed_any();
+    let mut asked = room.indexing.asked.subscribe();
+    loop {
+        wake.borrow_and_update();
+        asked.borrow_and_update();
+        let began = monotonic();
+        let (pause, busy) = match round(&room).await {
+            Ok(Round::Idle) => (POLL, false),
+            Ok(Round::Moved) => (Duration::ZERO, false),
+            Ok(Round::Pouring) => (COMMIT_PACE.saturating_sub(began.elapsed()), true),
+            Err(error) => {
+                tracing::error!(%error, "the search index could not be kept up; trying again");
+                (RETRY, true)
+            }
+        };
+        if busy || pause.is_zero() {
+            tokio::select! {
+                () = room.stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            continue;
+        }
+        tokio::select! {
+            () = room.stop.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+            changed = wake.changed() => if changed.is_err() { return },
+            changed = asked.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+/// What a round over all tenants found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Round {
+    /// Nothing new.
+    Idle,
+    /// A few messages; more may have come meanwhile.
+    Moved,
+    /// So many that it is better to gather before the next commit.
+    Pouring,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum IndexingError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    #[error("a thread of the index ended early")]
+    Ended,
+}
+
+/// Messages in one commit from which on mail pours.
+const POURING_DOCS: usize = 200;
+
+async fn round(room: &Arc<Room>) -> Result<Round, IndexingError> {
+    let mut found = Round::Idle;
+    for (tenant, target) in read::positions(&room.store, &room.workers).await? {
+        if room.stop.is_cancelled() {
+            return Ok(Round::Idle);
+        }
+        let anew = room.indexing.is_asked_anew(tenant);
+        if !anew
+            && room
+                .indexing
+                .known(tenant)
+                .is_some_and(|position| position >= target)
+        {
+            continue;
+        }
+        found = found.max(follow(room, tenant, anew).await?);
+    }
+    Ok(found)
+}
+
+/// Applies what is next in one tenant's feed, one commit's worth.
+async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round, IndexingError> {
+    let index = open(room, tenant, anew).await?;
+    let scope = room.workers.tenant(tenant);
+    let mut position = room.indexing.position(tenant);
+    let mut nums = Vec::new();
+    loop {
+        let changes = read::changes(&room.store, &scope, position, READ_POSITIONS).await?;
+        nums.extend(
+            changes
+                .iter()
+                .filter(|row| row.kind.adds_message())
+                .filter_map(|row| row.num),
+        );
+        let Some(last) = changes.last() else { break };
+        position = last.position;
+        if changes.len() < READ_POSITIONS || nums.len() >= COMMIT_DOCS {
+            break;
+        }
+    }
+    if nums.is_empty() {
+        // Nothing for the index itself; its own position follows with the next message.
+        let moved = position > room.indexing.position(tenant);
+        room.indexing.set(tenant, position);
+        return Ok(if moved { Round::Moved } else { Round::Idle });
+    }
+    let docs = docs(room, &scope, &nums).await?;
+    tokio::task::spawn_blocking(move || index.apply(docs, &[], position))
+        .await
+        .map_err(|_| IndexingError::Ended)??;
+    room.indexing.set(tenant, position);
+    Ok(if nums.len() >= POURING_DOCS {
+        Round::Pouring
+    } else {
+        Round::Moved
+    })
+}
+
+/// A tenant's index, emptied when asked or when what is on disk cannot be used.
+async fn open(
+    room: &Arc<Room>,
+    tenant: TenantId,
+    anew: bool,
+) -> Result<TenantIndex, IndexingError> {
+    let indexes = room.indexes.clone();
+    let opened = tokio::task::spawn_blocking(move || {
+        if anew {
+            return indexes.reset(tenant).map(|index| (index, true));
+        }
+        match indexes.tenant(tenant) {
+            Err(SearchError::Rebuild { reason, .. }) => {
+                tracing::warn!(%tenant, %reason, "the search index is built anew");
+                indexes.reset(tenant).map(|index| (index, true))
+            }
+            opened => opened.map(|index| (index, false)),
+        }
+    });
+    let (index, emptied) = opened.await.map_err(|_| IndexingError::Ended)??;
+    // What is known here may run ahead of the index by positions that hold no message.
+    if emptied || room.indexing.known(tenant).is_none() {
+        room.indexing.set(tenant, index.position());
+    }
+    if anew {
+        room.indexing.begun_anew(tenant);
+    }
+    Ok(index)
+}
+
+/// Loads messages as the index takes them.
+async fn docs(room: &Room, scope: &TenantScope, nums: &[u64]) -> Result<Vec<Doc>, IndexingError> {
+    let mut docs = Vec::with_capacity(nums.len());
+    for some in nums.chunks(READ_POSITIONS) {
+        let messages = read::messages_of_nums(&room.store, scope, some).await?;
+        let lanes = std::thread::available_parallelism().map_or(2, usize::from);
+        let mut made = stream::iter(
+            messages
+                .into_iter()
+                .map(|message| doc(room, scope, message)),
+        )
+        .buffered(lanes);
+        while let Some(doc) = made.next().await {
+            docs.push(doc?);
+        }
+    }
+    Ok(docs)
+}
+
+async fn doc(room: &Room, scope: &TenantScope, message: Message) -> Result<Doc, IndexingError> {
+    let attachments = attachments(room, scope, &message).await?;
+    let doc = message.doc;
+    Ok(Doc {
+        num: message.row.num,
+        identity: message.row.identity_id,
+        direction: finding::direction(message.row.direction),
+        date: message.row.sort_at,
+        from: doc.from.iter().cloned().collect(),
+        to: finding::recipients(&doc),
+        extracted_text: doc.extracted_text().unwrap_or_default().to_owned(),
+        subject: doc.subject.unwrap_or_default(),
+        text: doc.text.unwrap_or_default(),
+        attachments,
+    })
+}
+
+/// Names and, where they are read, texts of a message's attachments.
+pub(crate) async fn attachments(
+    room: &Room,
+    scope: &TenantScope,
+    message: &Message,
+) -> Result<Vec<DocAttachment>, StoreError> {
+    let attachments = &message.doc.attachments;
+    let mut out: Vec<DocAttachment> = attachments.iter().map(finding::named).collect();
+    let readable: Vec<usize> = attachments
+        .iter()
+        .enumerate()
+        .filter(|(_, attachment)| finding::has_text(attachment))
+        .map(|(place, _)| place)
+        .collect();
+    if readable.is_empty() {
+        return Ok(out);
+    }
+    let raw = match read::raw(&room.store, scope, message.row.id).await {
+        Ok(Some(raw)) => raw,
+        Ok(None) | Err(StoreError::Damaged(_)) => return Ok(out),
+        Err(error) => return Err(error),
+    };
+    let indexes: Vec<usize> = readable
+        .iter()
+        .filter_map(|place| attachments.get(*place))
+        .map(|a| a.index)
+        .collect();
+    let texts = tokio::task::spawn_blocking(move || {
+        indexes
+            .into_iter()
+            .map(|index| postroom_mail::attachment_text(&raw, index))
+            .map(|text| {
+                text.pages
+                    .into_iter()
+                    .map(|page| page.text)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            })
+            .collect::<Vec<String>>()
+    });
+    for (place, text) in readable.into_iter().zip(texts.await.unwrap_or_default()) {
+        if let Some(slot) = out.get_mut(place).filter(|_| !text.is_empty()) {
+            slot.text = Some(text);
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,151 @@
+//! Opening the data folder.
+
+use std::{path::PathBuf, sync::Arc};
+
+use postroom_core::{Command, CreateDomain, CreateTenant, DomainState, Mode, Outcome};
+use postroom_search::{Indexes, SearchError};
+use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
+use postroom_types::{ErrorCode, Secret, TenantId};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use super::{Indexing, Room, indexing, ingest};
+use crate::{clock::Clock, finding::Kept, rate::Rates};
+
+/// Read connections of the store unless told otherwise.
+const READERS: u32 = 8;
+/// Slug of the tenant that every deployment begins with.
+const FIRST_TENANT: &str = "default";
+
+/// How to open a room.
+#[derive(Clone)]
+pub struct RoomOptions {
+    /// The data folder; created when missing.
+    pub data_dir: PathBuf,
+    /// `postgres://...`; SQLite in the data folder without it.
+    pub database_url: Option<Secret<String>>,
+    /// The secret key; `secret.key` of the data folder without it.
+    pub secret: Option<Secret<[u8; 32]>>,
+    /// The name of this host in mail, and the domain of usernames.
+    pub hostname: String,
+    /// The clock.
+    pub clock: Arc<dyn Clock>,
+    /// Read connections.
+    pub readers: u32,
+}
+
+impl RoomOptions {
+    /// A room in `data_dir` with the system's clock.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            database_url: None,
+            secret: None,
+            hostname: "localhost".to_owned(),
+            clock: Arc::new(crate::clock::SystemClock),
+            readers: READERS,
+        }
+    }
+}
+
+/// Why a room does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The store does not open, or another process has the folder.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The folder of the search indexes does not open.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The store is in use by another room of this process.
+    #[error("the data folder is already open in this process")]
+    InUse,
+}
+
+impl OpenError {
+    /// The code for surfaces.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Search(error) => error.code(),
+            Self::InUse => ErrorCode::Unavailable,
+        }
+    }
+}
+
+impl Room {
+    /// Opens the data folder and starts the workers.
+    ///
+    /// # Errors
+    /// [`OpenError`]; nothing runs then.
+    pub async fn open(options: RoomOptions) -> Result<Arc<Self>, OpenError> {
+        let clock = Arc::clone(&options.clock);
+        let store = Store::open(StoreOptions {
+            data_dir: options.data_dir.clone(),
+            database_url: options.database_url.clone(),
+            secret: options.secret.clone(),
+            clock: Arc::new(move || clock.now()),
+            readers: options.readers.max(1),
+        })
+        .await?;
+        match Self::over(store.clone(), options).await {
+            Ok(room) => Ok(room),
+            Err(error) => {
+                store.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn over(store: Store, options: RoomOptions) -> Result<Arc<Self>, OpenError> {
+        let workers = store.take_worker_scope().ok_or(OpenError::InUse)?;
+        let default_tenant = first_tenant(&store, &workers, &options.hostname).await?;
+        let room = Arc::new(Self {
+            clock: options.clock,
+            rates: Rates::default(),
+            indexes: Indexes::open(options.data_dir.join("index"))?,
+            indexing: Indexing::default(),
+            kept: Kept::default(),
+            store,
+            workers,
+            data_dir: options.data_dir,
+            hostname: options.hostname,
+            default_tenant,
+            stop: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        room.tasks.spawn(ingest::run(Arc::clone(&room)));
+        room.tasks.spawn(indexing::run(Arc::clone(&room)));
+        Ok(room)
+    }
+}
+
+/// The tenant that every deployment begins with, made on the first start.
+async fn first_tenant(
+    store: &Store,
+    workers: &WorkerScope,
+    hostname: &str,
+) -> Result<TenantId, OpenError> {
+    let platform = workers.platform();
+    if let Some(row) = read::tenant_by_slug(store, &platform, FIRST_TENANT).await? {
+        return Ok(row.id);
+    }
+    // Usernames stand under this name; nobody proved that it is ours, so it only receives.
+    let domain = CreateDomain {
+        tenant: None,
+        name: hostname.to_ascii_lowercase(),
+        state: DomainState::Local,
+    };
+    store.transact(Command::CreateDomain(domain)).await?;
+    let tenant = CreateTenant {
+        slug: FIRST_TENANT.to_owned(),
+        name: String::new(),
+        mode: Mode::Live,
+        timezone: "UTC".to_owned(),
+        // The only tenant of a deployment needs nothing that tells its usernames apart.
+        address_suffix: Some(String::new()),
+    };
+    match store.transact(Command::CreateTenant(tenant)).await? {
+        Outcome::Tenant(row) => Ok(row.id),
+        _ => Err(StoreError::Damaged("a created tenant has no row").into()),
+    }
+}

@@ -1,0 +1,77 @@
+//! What stands behind the SMTP and LMTP listeners.
+
+use std::collections::BTreeMap;
+
+use postroom_net::smtp::{
+    Arrival as SmtpArrival, MailSink, MessageAnswer, Protocol, Recipient as SmtpRecipient,
+    RecipientAnswer, RecipientQuery,
+};
+use postroom_types::Address;
+
+use super::{Arrival, RecipientVerdict, Room, Via};
+
+impl MailSink for Room {
+    async fn recipient(&self, query: &RecipientQuery) -> RecipientAnswer {
+        match self.verdict(&query.recipient).await {
+            RecipientVerdict::Accept(_) => RecipientAnswer::Accepted,
+            RecipientVerdict::Unknown => RecipientAnswer::Unknown,
+            RecipientVerdict::Retired => RecipientAnswer::Retired,
+            RecipientVerdict::Temporary => RecipientAnswer::Unavailable,
+            RecipientVerdict::Disabled => RecipientAnswer::Disabled,
+        }
+    }
+
+    async fn receive(&self, arrival: SmtpArrival) -> MessageAnswer {
+        let mut recipients = Vec::with_capacity(arrival.envelope.recipients.len());
+        for recipient in &arrival.envelope.recipients {
+            match self.verdict(recipient).await {
+                RecipientVerdict::Accept(accepted) => recipients.push(accepted),
+                RecipientVerdict::Temporary => return MessageAnswer::Unavailable,
+                // It went between RCPT and the end of the data; the others still get the mail.
+                RecipientVerdict::Unknown
+                | RecipientVerdict::Retired
+                | RecipientVerdict::Disabled => {}
+            }
+        }
+        if recipients.is_empty() {
+            return MessageAnswer::Unknown;
+        }
+        let envelope = arrival.envelope;
+        let mut headers = BTreeMap::new();
+        headers.insert("helo".to_owned(), envelope.helo.expose().to_owned());
+        headers.insert("tls".to_owned(), envelope.tls.to_string());
+        let arrival = Arrival {
+            raw: arrival.raw.into(),
+            recipients,
+            via: match envelope.protocol {
+                Protocol::Smtp => Via::Smtp,
+                Protocol::Lmtp => Via::Lmtp,
+            },
+            source_ip: Some(arrival.client.ip().to_string()),
+            mail_from: Some(envelope.mail_from.into_exposed()),
+            headers,
+        };
+        match Room::receive(self, arrival).await {
+            Ok(_) => MessageAnswer::Stored,
+            Err(error) => {
+                tracing::error!(%error, "a mail could not be kept; its sender was asked to try again");
+                MessageAnswer::Unavailable
+            }
+        }
+    }
+}
+
+impl Room {
+    async fn verdict(&self, recipient: &SmtpRecipient) -> RecipientVerdict {
+        match recipient {
+            SmtpRecipient::Address(address) => Room::recipient(self, address).await,
+            // RFC 5321 section 4.5.1: postmaster without a domain is the postmaster of this host.
+            SmtpRecipient::Postmaster => {
+                match Address::parse(&format!("postmaster@{}", self.hostname())) {
+                    Ok(address) => Room::recipient(self, &address).await,
+                    Err(_) => RecipientVerdict::Unknown,
+                }
+            }
+        }
+    }
+}
