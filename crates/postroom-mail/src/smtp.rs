@@ -19,3 +19,6 @@ pub mod server;
 pub use envelope::{Envelope, Incoming, MessageAnswer, Protocol, Recipient, RecipientAnswer};
 pub use path::is_hostname;
 pub use server::{Action, Server, ServerOptions};
+
+#[cfg(test)]
+mod tests;

@@ -70,7 +70,7 @@ impl Decoder {
     pub(super) fn push(&mut self, input: &[u8]) -> Progress {
         let mut rest = input;
         while let Some((&byte, tail)) = rest.split_first() {
-            if self.read > self.endless() {
+            if self.is_endless() {
                 return Progress::Endless;
             }
             if self.at == At::Text && byte != b'\r' && byte != b'\n' {
@@ -90,13 +90,16 @@ impl Decoder {
                 return Progress::End(input.len() - rest.len());
             }
         }
+        if self.is_endless() {
+            return Progress::Endless;
+        }
         Progress::More
     }
 
-    /// Where a client that sends on is not going to listen: far behind the limit, and behind what
-    /// dot-stuffing can add to a message at the limit.
-    fn endless(&self) -> usize {
-        self.limit.saturating_mul(2).saturating_add(1024)
+    /// Whether the client has sent so much that it is not going to listen: far more than the
+    /// limit, and more than dot-stuffing can add to a message at the limit.
+    fn is_endless(&self) -> bool {
+        self.read > self.limit.saturating_mul(2).saturating_add(1024)
     }
 
     /// The message, or why there is none.

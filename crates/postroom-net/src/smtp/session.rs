@@ -290,3 +290,6 @@ fn split(arrival: Arrival) -> Vec<Arrival> {
     };
     recipients.iter().map(part).collect()
 }
+
+#[cfg(test)]
+mod tests;
