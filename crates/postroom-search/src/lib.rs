@@ -19,13 +19,21 @@
 //! clock and opens no sockets.
 
 mod analysis;
+mod collect;
+mod columns;
+mod compile;
 mod error;
 mod excerpt;
 mod facets;
 mod indexes;
 mod message;
+mod rank;
+mod related;
 mod request;
+mod schema;
+mod search;
 mod tenant;
+mod terms;
 
 pub use error::{RebuildReason, SearchError};
 pub use excerpt::{attachment_hits, snippet, why};

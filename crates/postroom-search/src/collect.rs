@@ -1,0 +1,123 @@
+//! Keeps the best matches of a search and counts all.
+
+use tantivy::{
+    DocAddress, DocId, Score, SegmentOrdinal, SegmentReader,
+    collector::{Collector, SegmentCollector},
+    columnar::ColumnValues,
+};
+
+use std::{cmp::Ordering, sync::Arc};
+
+use crate::schema::{DATE, NUM};
+
+/// One match.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) score: Score,
+    pub(crate) date: i64,
+    pub(crate) num: u64,
+    pub(crate) at: DocAddress,
+}
+
+impl Candidate {
+    /// Best first: score, then date, then number, each descending.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        (other.score.total_cmp(&self.score))
+            .then_with(|| other.date.cmp(&self.date))
+            .then_with(|| other.num.cmp(&self.num))
+    }
+}
+
+/// What was found: the best in order, and how many there are.
+#[derive(Debug, Default)]
+pub(crate) struct Collected {
+    pub(crate) best: Vec<Candidate>,
+    pub(crate) total: u64,
+}
+
+/// Collects the `keep` best matches.
+pub(crate) struct Best {
+    pub(crate) keep: usize,
+    /// Without words every match scores the same.
+    pub(crate) scored: bool,
+}
+
+impl Collector for Best {
+    type Fruit = Collected;
+    type Child = SegmentBest;
+
+    fn for_segment(
+        &self,
+        segment: SegmentOrdinal,
+        reader: &SegmentReader,
+    ) -> tantivy::Result<SegmentBest> {
+        let columns = reader.fast_fields();
+        Ok(SegmentBest {
+            segment,
+            keep: self.keep,
+            dates: columns.column_first_or_default(DATE)?,
+            nums: columns.column_first_or_default(NUM)?,
+            found: Collected::default(),
+        })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        self.scored
+    }
+
+    fn merge_fruits(&self, parts: Vec<Collected>) -> tantivy::Result<Collected> {
+        let mut all = Collected::default();
+        for part in parts {
+            all.total += part.total;
+            all.best.extend(part.best);
+        }
+        all.best.sort_unstable_by(Candidate::order);
+        all.best.truncate(self.keep);
+        Ok(all)
+    }
+}
+
+/// Collects in one segment.
+pub(crate) struct SegmentBest {
+    segment: SegmentOrdinal,
+    keep: usize,
+    dates: Arc<dyn ColumnValues<i64>>,
+    nums: Arc<dyn ColumnValues<u64>>,
+    found: Collected,
+}
+
+impl SegmentBest {
+    /// Drops all but the best; called when twice as many were gathered, so that each match costs a
+    /// constant on average.
+    fn cut(&mut self) {
+        let best = &mut self.found.best;
+        if best.len() > self.keep {
+            if self.keep > 0 {
+                best.select_nth_unstable_by(self.keep - 1, Candidate::order);
+            }
+            best.truncate(self.keep);
+        }
+    }
+}
+
+impl SegmentCollector for SegmentBest {
+    type Fruit = Collected;
+
+    fn collect(&mut self, doc: DocId, score: Score) {
+        self.found.total += 1;
+        self.found.best.push(Candidate {
+            score,
+            date: self.dates.get_val(doc),
+            num: self.nums.get_val(doc),
+            at: DocAddress::new(self.segment, doc),
+        });
+        if self.found.best.len() >= 2 * self.keep.max(512) {
+            self.cut();
+        }
+    }
+
+    fn harvest(mut self) -> Collected {
+        self.cut();
+        self.found
+    }
+}

@@ -1,0 +1,282 @@
+//! From a plan to what the engine runs.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use postroom_query::{AttachmentType, Field, Filter, Plan, State, TextForm, TextLeaf, Who};
+use roaring::RoaringTreemap;
+use tantivy::{
+    query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query},
+    schema::Field as IndexField,
+};
+
+use crate::{
+    analysis::{Wanted, fold},
+    columns::{ColumnQuery, Test},
+    rank::{Column, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns},
+    schema::{Fields, NAME_MARK, flags},
+    terms::{TermScan, exact},
+};
+
+/// How free text is matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// As written.
+    Exact,
+    /// Bare words may be one letter off or cut.
+    Near,
+    /// Some of the words that all should stand there are enough.
+    Some,
+}
+
+/// What a part of a plan became.
+#[derive(Debug)]
+pub(crate) enum Compiled {
+    All,
+    Nothing,
+    /// A leaf with nothing in it to look for, such as a lone `&`: it asks nothing.
+    Silent,
+    Query(Box<dyn Query>),
+}
+
+/// Compiles plans for one snapshot of an index.
+pub(crate) struct Compiler<'a> {
+    pub(crate) fields: &'a Fields,
+    pub(crate) corpus: &'a Arc<Corpus>,
+    pub(crate) states: &'a BTreeMap<State, RoaringTreemap>,
+    pub(crate) reading: Reading,
+}
+
+impl Compiler<'_> {
+    pub(crate) fn plan(&self, plan: &Plan, negated: bool) -> Compiled {
+        match plan {
+            Plan::All => Compiled::All,
+            Plan::Nothing => Compiled::Nothing,
+            Plan::And(plans) if self.reading == Reading::Some && !negated => self.some_of(plans),
+            Plan::And(plans) => self.all_of(plans, negated),
+            Plan::Or(plans) => any_of(plans.iter().map(|plan| self.plan(plan, negated))),
+            Plan::Not(_) => self.all_of(std::slice::from_ref(plan), negated),
+            Plan::Text(leaf) => self.text(leaf, negated),
+            Plan::Filter(leaf) => self.filter(&leaf.test),
+            Plan::State(leaf) => match self.states.get(&leaf.state) {
+                Some(nums) if !nums.is_empty() => column(Test::NumIn(Arc::new(nums.clone()))),
+                _ => Compiled::Nothing,
+            },
+        }
+    }
+
+    fn all_of(&self, plans: &[Plan], negated: bool) -> Compiled {
+        let mut clauses = Clauses::default();
+        for plan in plans {
+            match plan {
+                Plan::Not(inner) => clauses.must_not(self.plan(inner, !negated)),
+                plan => clauses.must(self.plan(plan, negated)),
+            }
+        }
+        clauses.finish()
+    }
+
+    /// The conditions that are not words, and at least one of the words.
+    fn some_of(&self, plans: &[Plan]) -> Compiled {
+        let (words, others): (Vec<&Plan>, Vec<&Plan>) =
+            plans.iter().partition(|plan| matches!(plan, Plan::Text(_)));
+        let mut clauses = Clauses::default();
+        for plan in others {
+            match plan {
+                Plan::Not(inner) => clauses.must_not(self.plan(inner, true)),
+                plan => clauses.must(self.plan(plan, false)),
+            }
+        }
+        clauses.must(any_of(words.into_iter().map(|plan| self.plan(plan, false))));
+        clauses.finish()
+    }
+
+    fn text(&self, leaf: &TextLeaf, negated: bool) -> Compiled {
+        let form = leaf.words.form;
+        let Some(wanted) = Wanted::of(&leaf.words.text, form == TextForm::Prefix) else {
+            return Compiled::Silent;
+        };
+        let columns = match leaf.field {
+            None => columns(self.fields).to_vec(),
+            Some(Field::Subject) => columns(self.fields)
+                .into_iter()
+                .filter(|column| column.field == self.fields.subject)
+                .collect(),
+        };
+        let near = self.reading == Reading::Near && !negated && form == TextForm::Term;
+        if near && wanted.stem.is_none() {
+            return self.near(&wanted, &columns);
+        }
+        self.leaf(Lookup::Wanted(wanted), &columns)
+    }
+
+    /// Every word of a leaf that is long enough, one letter off or cut.
+    fn near(&self, wanted: &Wanted, columns: &[Column]) -> Compiled {
+        let alone = wanted.words.len() == 1;
+        let mut clauses = Clauses::default();
+        for word in &wanted.words {
+            if may_be_near(&word.text) {
+                let near = Near {
+                    word: word.text.clone(),
+                    inside: vec![self.fields.subject, self.fields.people],
+                };
+                clauses.must(self.leaf(Lookup::Near(near), columns));
+            } else if alone {
+                clauses.must(self.leaf(Lookup::Wanted(wanted.clone()), columns));
+            }
+        }
+        if clauses.is_empty() {
+            return self.leaf(Lookup::Wanted(wanted.clone()), columns);
+        }
+        clauses.finish()
+    }
+
+    fn leaf(&self, lookup: Lookup, columns: &[Column]) -> Compiled {
+        Compiled::Query(Box::new(LeafQuery {
+            lookup,
+            columns: columns.to_vec(),
+            corpus: Arc::clone(self.corpus),
+        }))
+    }
+
+    fn filter(&self, filter: &Filter) -> Compiled {
+        let fields = self.fields;
+        match filter {
+            Filter::From(who) => person(fields.from, who),
+            Filter::To(who) => person(fields.to, who),
+            Filter::Participant(who) => any_of([person(fields.from, who), person(fields.to, who)]),
+            Filter::HasAttachment => column(Test::AnyFlag(flags::HAS_ATTACHMENT)),
+            Filter::Filename(part) => {
+                let part = fold(part);
+                scan(fields.filename, "", move |term| term.contains(&part))
+            }
+            Filter::Type(AttachmentType::Media(media)) => {
+                Compiled::Query(exact(fields.media, media))
+            }
+            Filter::Type(class) => column(Test::AnyFlag(flags::class(class))),
+            Filter::After(moment) => column(Test::DateFrom(moment.ms())),
+            Filter::Before(moment) => column(Test::DateBefore(moment.ms())),
+            Filter::In(direction) => column(Test::AnyFlag(flags::direction(*direction))),
+        }
+    }
+}
+
+/// Whether a word is one that may be written otherwise: long enough, and no number (another number
+/// is another thing) and no pair of a script without blanks.
+pub(crate) fn may_be_near(word: &str) -> bool {
+    word.chars().count() >= NEAR_CHARS && word.chars().any(|c| !c.is_numeric())
+}
+
+fn person(field: IndexField, who: &Who) -> Compiled {
+    match who {
+        Who::Address(address) => Compiled::Query(exact(field, address)),
+        Who::Domain(domain) => Compiled::Query(exact(field, &format!("@{domain}"))),
+        Who::Bare(word) => any_of([
+            Compiled::Query(exact(field, &format!("@{word}"))),
+            scan(field, &format!("{word}@"), |_| true),
+        ]),
+        Who::Part(part) => {
+            let part = fold(part);
+            scan(field, "", move |term| {
+                !term.starts_with('@') && term.trim_start_matches(NAME_MARK).contains(&part)
+            })
+        }
+    }
+}
+
+fn scan(
+    field: IndexField,
+    beginning: &str,
+    accepts: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> Compiled {
+    Compiled::Query(Box::new(TermScan {
+        field,
+        beginning: beginning.to_owned(),
+        accepts: Arc::new(accepts),
+    }))
+}
+
+pub(crate) fn column(test: Test) -> Compiled {
+    Compiled::Query(Box::new(ColumnQuery(test)))
+}
+
+/// Any of these.
+pub(crate) fn any_of(parts: impl IntoIterator<Item = Compiled>) -> Compiled {
+    let mut queries = Vec::new();
+    let mut nothing = false;
+    for part in parts {
+        match part {
+            Compiled::All => return Compiled::All,
+            Compiled::Nothing => nothing = true,
+            Compiled::Silent => {}
+            Compiled::Query(query) => queries.push((Occur::Should, query)),
+        }
+    }
+    match (queries.len(), nothing) {
+        (0, true) => Compiled::Nothing,
+        (0, false) => Compiled::Silent,
+        (1, _) => Compiled::Query(queries.remove(0).1),
+        _ => Compiled::Query(Box::new(BooleanQuery::new(queries))),
+    }
+}
+
+/// Conditions that must all hold.
+#[derive(Debug, Default)]
+pub(crate) struct Clauses {
+    queries: Vec<(Occur, Box<dyn Query>)>,
+    positive: bool,
+    asked: bool,
+    nothing: bool,
+}
+
+impl Clauses {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queries.is_empty() && !self.nothing
+    }
+
+    pub(crate) fn must(&mut self, part: Compiled) {
+        match part {
+            Compiled::Silent => return,
+            Compiled::All => {}
+            Compiled::Nothing => self.nothing = true,
+            Compiled::Query(query) => {
+                self.queries.push((Occur::Must, query));
+                self.positive = true;
+            }
+        }
+        self.asked = true;
+    }
+
+    pub(crate) fn must_not(&mut self, part: Compiled) {
+        match part {
+            Compiled::Silent => return,
+            Compiled::All => self.nothing = true,
+            Compiled::Nothing => {}
+            Compiled::Query(query) => self.queries.push((Occur::MustNot, query)),
+        }
+        self.asked = true;
+    }
+
+    pub(crate) fn finish(mut self) -> Compiled {
+        if self.nothing {
+            return Compiled::Nothing;
+        }
+        if !self.asked {
+            return Compiled::Silent;
+        }
+        if self.queries.is_empty() {
+            return Compiled::All;
+        }
+        if self.positive && self.queries.len() == 1 {
+            return Compiled::Query(self.queries.remove(0).1);
+        }
+        if !self.positive {
+            self.queries.push((Occur::Must, everything()));
+        }
+        Compiled::Query(Box::new(BooleanQuery::new(self.queries)))
+    }
+}
+
+/// Every message, scoring zero.
+pub(crate) fn everything() -> Box<dyn Query> {
+    Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0))
+}

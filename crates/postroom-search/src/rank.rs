@@ -1,0 +1,413 @@
+//! How words are ranked: BM25 over weighted fields (BM25F).
+//!
+//! A word's counts in the fields of a message are weighed by field, each set against the length of
+//! that field, added up, and only then dampened. So a word in the subject counts for much, and a
+//! word that stands in subject and body alike is still one word.
+
+use std::{collections::HashMap, sync::Arc};
+
+use tantivy::{
+    DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, Term,
+    fieldnorm::FieldNormReader,
+    index::SegmentId,
+    query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight},
+    schema::{Field, IndexRecordOption},
+};
+
+use crate::{analysis::Wanted, schema::Fields};
+
+mod cursor;
+mod near;
+
+use cursor::Cursor;
+pub(crate) use near::{NEAR_CHARS, Near, quality};
+
+/// Dampening of counts. The field weights below raise every count, and this with them.
+const K1: f32 = 1.2;
+
+/// A word that stands in fewer messages than this is looked for inside other words, too.
+const FEW: u64 = 3;
+
+/// A field's weight and how much its length matters (0 not at all, 1 fully).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Column {
+    pub(crate) field: Field,
+    weight: f32,
+    length: f32,
+}
+
+/// The fields that free text looks in.
+pub(crate) fn columns(fields: &Fields) -> [Column; COLUMNS] {
+    let column = |field, weight, length| Column {
+        field,
+        weight,
+        length,
+    };
+    [
+        column(fields.subject, 8.0, 0.3),
+        column(fields.people, 4.0, 0.3),
+        column(fields.body, 3.0, 0.6),
+        column(fields.attachment, 1.5, 0.6),
+        column(fields.quoted, 1.0, 0.6),
+    ]
+}
+
+/// How many fields free text looks in.
+pub(crate) const COLUMNS: usize = 5;
+
+/// What ranking has to know of the whole index. Good for one snapshot of it.
+#[derive(Debug, Default)]
+pub(crate) struct Corpus {
+    docs: f32,
+    /// Mean length of each field among the messages that have it.
+    mean_length: HashMap<Field, f32>,
+}
+
+impl Corpus {
+    pub(crate) fn of(searcher: &Searcher, fields: &Fields) -> tantivy::Result<Self> {
+        let mut mean_length = HashMap::new();
+        for column in columns(fields) {
+            let mut tokens = 0;
+            let mut filled = 0_u64;
+            for reader in searcher.segment_readers() {
+                tokens += reader.inverted_index(column.field)?.total_num_tokens();
+                let norms = reader.get_fieldnorms_reader(column.field)?;
+                filled += (0..reader.max_doc())
+                    .filter(|doc| norms.fieldnorm_id(*doc) > 0)
+                    .count() as u64;
+            }
+            let mean = tokens as f32 / filled.max(1) as f32;
+            mean_length.insert(column.field, mean.max(1.0));
+        }
+        Ok(Self {
+            docs: searcher.num_docs() as f32,
+            mean_length,
+        })
+    }
+
+    /// How rare a word is that stands in so many messages.
+    pub(crate) fn rarity(&self, docs_with: u64) -> f32 {
+        let with = (docs_with as f32).min(self.docs);
+        (1.0 + (self.docs - with + 0.5) / (with + 0.5)).ln()
+    }
+
+    /// What one occurrence counts for, by the length of the field as the index writes it.
+    fn counts(&self, column: Column) -> Arc<[f32]> {
+        let mean = self.mean_length.get(&column.field).copied().unwrap_or(1.0);
+        (0..=u8::MAX)
+            .map(|id| {
+                let length = FieldNormReader::id_to_fieldnorm(id) as f32 / mean;
+                column.weight / (1.0 - column.length + column.length * length)
+            })
+            .collect()
+    }
+}
+
+/// What a leaf looks for.
+#[derive(Debug, Clone)]
+pub(crate) enum Lookup {
+    /// Words in a row, the last perhaps a beginning only.
+    Wanted(Wanted),
+    /// A word one letter off or cut.
+    Near(Near),
+}
+
+/// One leaf of free text over some fields.
+#[derive(Debug, Clone)]
+pub(crate) struct LeafQuery {
+    pub(crate) lookup: Lookup,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) corpus: Arc<Corpus>,
+}
+
+impl Query for LeafQuery {
+    fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        let searcher = match scoring {
+            EnableScoring::Enabled { searcher, .. } => Some(searcher),
+            EnableScoring::Disabled { searcher_opt, .. } => searcher_opt,
+        };
+        let Some(searcher) = searcher else {
+            return Err(tantivy::TantivyError::InvalidArgument(
+                "a text leaf needs a searcher".to_owned(),
+            ));
+        };
+        match &self.lookup {
+            Lookup::Wanted(wanted) if !wanted.words.is_empty() => {
+                let rarity = self.rarity(searcher, wanted)?;
+                Ok(Box::new(WordsWeight {
+                    wanted: wanted.clone(),
+                    counts: self
+                        .columns
+                        .iter()
+                        .map(|c| self.corpus.counts(*c))
+                        .collect(),
+                    columns: self.columns.clone(),
+                    rarity,
+                }))
+            }
+            Lookup::Wanted(wanted) => {
+                let stem = wanted.stem.as_ref().map_or("", |stem| &stem.text);
+                let found = self.listed(searcher, |reader, column, add| {
+                    let index = reader.inverted_index(column.field)?;
+                    near::expand_beginning(&index, stem, |info| add(info, 1.0))
+                })?;
+                Ok(found.into_weight(&self.corpus))
+            }
+            Lookup::Near(near) => {
+                let found = self.listed(searcher, |reader, column, add| {
+                    let index = reader.inverted_index(column.field)?;
+                    near.expand(&index, column.field, add)
+                })?;
+                if found.docs_with >= FEW {
+                    return Ok(found.into_weight(&self.corpus));
+                }
+                let inside = self.listed(searcher, |reader, column, add| {
+                    let index = reader.inverted_index(column.field)?;
+                    near.expand(&index, column.field, &mut *add)?;
+                    near.expand_inside(&index, column.field, add)
+                })?;
+                Ok(inside.into_weight(&self.corpus))
+            }
+        }
+    }
+}
+
+type AddTerm<'a> = dyn FnMut(&tantivy::postings::TermInfo, f32) -> tantivy::Result<()> + 'a;
+
+impl LeafQuery {
+    /// The rarity of the rarest word of a leaf: words in a row are at least that rare.
+    fn rarity(&self, searcher: &Searcher, wanted: &Wanted) -> tantivy::Result<f32> {
+        let mut rarest = 0.0_f32;
+        for word in &wanted.words {
+            let mut docs_with = 0;
+            for column in &self.columns {
+                let term = Term::from_field_text(column.field, &word.text);
+                docs_with = docs_with.max(searcher.doc_freq(&term)?);
+            }
+            rarest = rarest.max(self.corpus.rarity(docs_with));
+        }
+        Ok(rarest)
+    }
+
+    /// Reads every posting of all terms that a leaf stands for, ahead of scoring: only then is it
+    /// known how rare the leaf is.
+    fn listed(
+        &self,
+        searcher: &Searcher,
+        expand: impl Fn(&SegmentReader, Column, &mut AddTerm<'_>) -> tantivy::Result<()>,
+    ) -> tantivy::Result<Listed> {
+        let mut lists = HashMap::new();
+        let mut docs_with = 0;
+        for reader in searcher.segment_readers() {
+            let mut sums = vec![0.0_f32; reader.max_doc() as usize];
+            for column in &self.columns {
+                let index = reader.inverted_index(column.field)?;
+                let norms = reader.get_fieldnorms_reader(column.field)?;
+                let counts = self.corpus.counts(*column);
+                expand(reader, *column, &mut |info, quality| {
+                    let mut postings = index
+                        .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+                    while !postings.docs().is_empty() {
+                        for (&doc, &times) in postings.docs().iter().zip(postings.freqs()) {
+                            let count = count_of(&counts, &norms, doc);
+                            if let Some(sum) = sums.get_mut(doc as usize) {
+                                *sum += times as f32 * count * quality;
+                            }
+                        }
+                        postings.advance();
+                    }
+                    Ok(())
+                })?;
+            }
+            let list: Vec<(DocId, f32)> = (0..).zip(sums).filter(|(_, sum)| *sum > 0.0).collect();
+            docs_with += list.len() as u64;
+            lists.insert(reader.segment_id(), Arc::<[(DocId, f32)]>::from(list));
+        }
+        Ok(Listed { lists, docs_with })
+    }
+}
+
+/// Documents read ahead, by segment.
+struct Listed {
+    lists: HashMap<SegmentId, Arc<[(DocId, f32)]>>,
+    docs_with: u64,
+}
+
+impl Listed {
+    fn into_weight(self, corpus: &Corpus) -> Box<dyn Weight> {
+        Box::new(ListWeight {
+            lists: self.lists,
+            rarity: corpus.rarity(self.docs_with),
+        })
+    }
+}
+
+fn count_of(counts: &[f32], norms: &FieldNormReader, doc: DocId) -> f32 {
+    let id = norms.fieldnorm_id(doc);
+    counts.get(usize::from(id)).copied().unwrap_or(0.0)
+}
+
+fn dampened(rarity: f32, sum: f32) -> Score {
+    rarity * (K1 + 1.0) * sum / (K1 + sum)
+}
+
+/// Words in a row, read as the search walks.
+struct WordsWeight {
+    wanted: Wanted,
+    columns: Vec<Column>,
+    counts: Vec<Arc<[f32]>>,
+    rarity: f32,
+}
+
+impl Weight for WordsWeight {
+    fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let mut parts = Vec::new();
+        for (column, counts) in self.columns.iter().zip(&self.counts) {
+            let index = reader.inverted_index(column.field)?;
+            if let Some(cursor) = Cursor::open(&index, column.field, &self.wanted)? {
+                parts.push(Part {
+                    cursor,
+                    counts: Arc::clone(counts),
+                    norms: reader.get_fieldnorms_reader(column.field)?,
+                });
+            }
+        }
+        if parts.is_empty() {
+            return Ok(Box::new(EmptyScorer));
+        }
+        let mut scorer = WordsScorer {
+            parts,
+            rarity: self.rarity,
+            doc: 0,
+        };
+        scorer.settle();
+        Ok(Box::new(scorer))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("words over weighted fields", self.rarity))
+    }
+}
+
+struct Part {
+    cursor: Cursor,
+    counts: Arc<[f32]>,
+    norms: FieldNormReader,
+}
+
+struct WordsScorer {
+    parts: Vec<Part>,
+    rarity: f32,
+    doc: DocId,
+}
+
+impl WordsScorer {
+    fn settle(&mut self) -> DocId {
+        let docs = self.parts.iter().map(|part| part.cursor.doc());
+        self.doc = docs.min().unwrap_or(TERMINATED);
+        self.doc
+    }
+}
+
+impl DocSet for WordsScorer {
+    fn advance(&mut self) -> DocId {
+        if self.doc == TERMINATED {
+            return TERMINATED;
+        }
+        let doc = self.doc;
+        for part in &mut self.parts {
+            if part.cursor.doc() == doc {
+                part.cursor.advance();
+            }
+        }
+        self.settle()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        for part in &mut self.parts {
+            part.cursor.seek(target);
+        }
+        self.settle()
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn size_hint(&self) -> u32 {
+        self.parts
+            .iter()
+            .map(|part| part.cursor.size_hint())
+            .fold(0, u32::saturating_add)
+    }
+}
+
+impl Scorer for WordsScorer {
+    fn score(&mut self) -> Score {
+        let mut sum = 0.0;
+        for part in &self.parts {
+            if part.cursor.doc() == self.doc {
+                let count = count_of(&part.counts, &part.norms, self.doc);
+                sum += part.cursor.times() as f32 * count;
+            }
+        }
+        dampened(self.rarity, sum)
+    }
+}
+
+/// The weight of [`Listed`] documents.
+struct ListWeight {
+    lists: HashMap<SegmentId, Arc<[(DocId, f32)]>>,
+    rarity: f32,
+}
+
+impl Weight for ListWeight {
+    fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        match self.lists.get(&reader.segment_id()) {
+            Some(list) => Ok(Box::new(ListScorer {
+                list: Arc::clone(list),
+                at: 0,
+                rarity: self.rarity,
+            })),
+            None => Ok(Box::new(EmptyScorer)),
+        }
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("words read ahead", self.rarity))
+    }
+}
+
+struct ListScorer {
+    list: Arc<[(DocId, f32)]>,
+    at: usize,
+    rarity: f32,
+}
+
+impl DocSet for ListScorer {
+    fn advance(&mut self) -> DocId {
+        self.at = (self.at + 1).min(self.list.len());
+        self.doc()
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        let rest = self.list.get(self.at..).unwrap_or_default();
+        self.at += rest.partition_point(|(doc, _)| *doc < target);
+        self.doc()
+    }
+
+    fn doc(&self) -> DocId {
+        self.list.get(self.at).map_or(TERMINATED, |(doc, _)| *doc)
+    }
+
+    fn size_hint(&self) -> u32 {
+        u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Scorer for ListScorer {
+    fn score(&mut self) -> Score {
+        let sum = self.list.get(self.at).map_or(0.0, |(_, sum)| *sum);
+        dampened(self.rarity, sum)
+    }
+}

@@ -1,0 +1,170 @@
+//! One search from plan to ranked messages.
+
+use std::sync::Arc;
+
+use postroom_query::Plan;
+use postroom_types::{
+    Timestamp,
+    limit::{FACET_CANDIDATES, RANKED_IDS},
+};
+use tantivy::query::Query;
+
+use crate::{
+    Hit, Match, Ranked, SearchRequest,
+    analysis::words,
+    collect::{Best, Candidate, Collected},
+    columns::Test,
+    compile::{Clauses, Compiled, Compiler, Reading, any_of, column, everything, may_be_near},
+    facets,
+    schema::identity_term,
+    tenant::Snapshot,
+    terms::exact,
+};
+
+/// Fewer matches than this and the fallbacks are tried.
+const FEW: u64 = 3;
+
+/// Finds, ranks and counts.
+pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantivy::Result<Ranked> {
+    let limit = request.limit.min(RANKED_IDS);
+    let keep = match request.facets {
+        Some(_) => limit.max(FACET_CANDIDATES),
+        None => limit,
+    };
+    let worded = request
+        .plan
+        .positive_text()
+        .iter()
+        .any(|leaf| words(&leaf.words.text).next().is_some());
+    let mut found = Found::default();
+    found.add(
+        run(snapshot, request, Reading::Exact, keep, worded)?,
+        Match::Exact,
+        worded,
+    );
+    if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
+        found.add(
+            run(snapshot, request, Reading::Near, keep, worded)?,
+            Match::Fuzzy,
+            worded,
+        );
+    }
+    if request.relaxed && found.total < FEW && matches!(request.plan, Plan::And(_)) && worded {
+        found.add(
+            run(snapshot, request, Reading::Some, keep, worded)?,
+            Match::Relaxed,
+            worded,
+        );
+    }
+    found.candidates.truncate(keep);
+    let mut ranked = Ranked {
+        total: found.total,
+        ..Ranked::default()
+    };
+    if let Some(zone) = request.facets {
+        let best = found.candidates.get(..FACET_CANDIDATES);
+        let best = best.unwrap_or(&found.candidates);
+        ranked.facets = Some(facets::count(&snapshot.searcher, best, zone)?);
+        ranked.candidates = best.iter().map(|candidate| candidate.num).collect();
+    }
+    found.hits.truncate(limit);
+    ranked.hits = found.hits;
+    Ok(ranked)
+}
+
+/// Whether a plan has a bare word that may be written otherwise.
+fn may_read_near(plan: &Plan) -> bool {
+    plan.positive_text().iter().any(|leaf| {
+        leaf.words.form == postroom_query::TextForm::Term
+            && words(&leaf.words.text).any(|word| may_be_near(&word))
+    })
+}
+
+fn run(
+    snapshot: &Snapshot,
+    request: &SearchRequest<'_>,
+    reading: Reading,
+    keep: usize,
+    scored: bool,
+) -> tantivy::Result<Collected> {
+    let compiler = Compiler {
+        fields: &snapshot.fields,
+        corpus: &snapshot.corpus()?,
+        states: request.states,
+        reading,
+    };
+    let mut clauses = Clauses::default();
+    let compiled = match compiler.plan(request.plan, false) {
+        // Words were asked for, and there is nothing in them.
+        Compiled::Silent => Compiled::Nothing,
+        compiled => compiled,
+    };
+    clauses.must(compiled);
+    if let Some(identities) = request.identities {
+        if identities.is_empty() {
+            return Ok(Collected::default());
+        }
+        clauses.must(any_of(identities.iter().map(|identity| {
+            Compiled::Query(exact(snapshot.fields.identity, &identity_term(*identity)))
+        })));
+    }
+    if let Some(upto) = request.upto {
+        clauses.must(column(Test::NumUpto(upto)));
+    }
+    if let Some(hidden) = request.hidden.filter(|hidden| !hidden.is_empty()) {
+        clauses.must_not(column(Test::NumIn(Arc::new(hidden.clone()))));
+    }
+    let query: Box<dyn Query> = match clauses.finish() {
+        Compiled::Nothing | Compiled::Silent => return Ok(Collected::default()),
+        Compiled::All => everything(),
+        Compiled::Query(query) => query,
+    };
+    snapshot
+        .searcher
+        .search(query.as_ref(), &Best { keep, scored })
+}
+
+/// What the readings found so far, best first.
+#[derive(Default)]
+struct Found {
+    hits: Vec<Hit>,
+    candidates: Vec<Candidate>,
+    total: u64,
+}
+
+impl Found {
+    /// Adds what a looser reading found behind what is there.
+    fn add(&mut self, collected: Collected, how: Match, worded: bool) {
+        let known: Vec<u64> = self.hits.iter().map(|hit| hit.num).collect();
+        // What matches as written stands before what does not, whatever its words weigh.
+        let ceiling = self.hits.last().map_or(1.0, |hit| hit.score);
+        for candidate in collected.best {
+            if known.contains(&candidate.num) {
+                continue;
+            }
+            let score = if worded {
+                score(how, candidate.score).min(ceiling)
+            } else {
+                1.0
+            };
+            self.hits.push(Hit {
+                num: candidate.num,
+                score,
+                date: Timestamp::from_ms(candidate.date),
+                how,
+            });
+            self.candidates.push(candidate);
+        }
+        self.total += collected.total.saturating_sub(known.len() as u64);
+    }
+}
+
+/// The weight of a sum of words on the scale of the answer, 0 to 1.
+pub(crate) fn score(how: Match, sum: f32) -> f32 {
+    let top = match how {
+        Match::Exact => 0.7,
+        Match::Fuzzy => 0.5,
+        Match::Relaxed => 0.35,
+    };
+    top * sum / (sum + 4.0)
+}

@@ -1,0 +1,111 @@
+//! Filters on plain terms: exact ones, and those for which the dictionary of a field is read.
+
+use std::{fmt, ops::Bound, sync::Arc};
+
+use tantivy::{
+    BitSet, DocId, Score, SegmentReader, Term,
+    index::InvertedIndexReader,
+    postings::TermInfo,
+    query::{
+        BitSetDocSet, ConstScoreQuery, ConstScorer, EnableScoring, Explanation, Query, Scorer,
+        TermQuery, Weight,
+    },
+    schema::{Field, IndexRecordOption},
+};
+
+/// Messages with exactly this term; they score zero.
+pub(crate) fn exact(field: Field, term: &str) -> Box<dyn Query> {
+    let term = TermQuery::new(Term::from_field_text(field, term), IndexRecordOption::Basic);
+    Box::new(ConstScoreQuery::new(Box::new(term), 0.0))
+}
+
+/// Messages with a term that a test accepts, among the terms with a common beginning; they score
+/// zero.
+#[derive(Clone)]
+pub(crate) struct TermScan {
+    pub(crate) field: Field,
+    pub(crate) beginning: String,
+    pub(crate) accepts: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for TermScan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TermScan")
+            .field("field", &self.field)
+            .field("beginning", &self.beginning)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Query for TermScan {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for TermScan {
+    fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        let index = reader.inverted_index(self.field)?;
+        let mut docs = BitSet::with_max_value(reader.max_doc());
+        for_each_term(&index, &self.beginning, |term, info| {
+            if (self.accepts)(term) {
+                insert_all(&index, info, &mut docs)?;
+            }
+            Ok(())
+        })?;
+        Ok(Box::new(ConstScorer::new(BitSetDocSet::from(docs), 0.0)))
+    }
+
+    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
+        Ok(Explanation::new("a scan of terms", 0.0))
+    }
+}
+
+/// Calls `visit` with every term of a field that begins so.
+pub(crate) fn for_each_term(
+    index: &InvertedIndexReader,
+    beginning: &str,
+    mut visit: impl FnMut(&str, &TermInfo) -> tantivy::Result<()>,
+) -> tantivy::Result<()> {
+    let mut range = index.terms().range();
+    if !beginning.is_empty() {
+        range = range.ge(beginning);
+        if let Bound::Excluded(end) = end_of_prefix(beginning) {
+            range = range.lt(end);
+        }
+    }
+    let mut terms = range.into_stream()?;
+    while terms.advance() {
+        if let Ok(term) = std::str::from_utf8(terms.key()) {
+            visit(term, terms.value())?;
+        }
+    }
+    Ok(())
+}
+
+/// The first key behind all keys with a prefix.
+fn end_of_prefix(prefix: &str) -> Bound<Vec<u8>> {
+    let mut end = prefix.as_bytes().to_vec();
+    while let Some(last) = end.pop() {
+        if last < u8::MAX {
+            end.push(last + 1);
+            return Bound::Excluded(end);
+        }
+    }
+    Bound::Unbounded
+}
+
+fn insert_all(
+    index: &InvertedIndexReader,
+    info: &TermInfo,
+    docs: &mut BitSet,
+) -> tantivy::Result<()> {
+    let mut block = index.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
+    while !block.docs().is_empty() {
+        for &doc in block.docs() {
+            docs.insert(doc);
+        }
+        block.advance();
+    }
+    Ok(())
+}
