@@ -11,6 +11,7 @@ use std::{
     sync::Arc,
 };
 
+use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair};
 use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
@@ -65,12 +66,26 @@ pub fn self_made(folder: &Path, hostname: &str) -> Result<Arc<ServerConfig>, Net
     let key = folder.join(KEY_FILE);
     // The certificate is written last: where it stands, the key stands too.
     if !certificate.exists() {
-        let made =
-            rcgen::generate_simple_self_signed([hostname.to_owned()]).map_err(NetError::TlsMake)?;
-        write(&key, made.signing_key.serialize_pem().as_bytes(), 0o600)?;
-        write(&certificate, made.cert.pem().as_bytes(), 0o644)?;
+        let (certificate_pem, key_pem) = make(hostname).map_err(NetError::TlsMake)?;
+        write(&key, key_pem.as_bytes(), 0o600)?;
+        write(&certificate, certificate_pem.as_bytes(), 0o644)?;
     }
     from_pem(&certificate, &key)
+}
+
+/// A certificate for one name and its key, both as PEM.
+fn make(hostname: &str) -> Result<(String, String), rcgen::Error> {
+    // An address literal goes into a certificate without its brackets.
+    let name_or_ip = hostname
+        .trim_matches(['[', ']'])
+        .trim_start_matches("IPv6:");
+    let mut parameters = CertificateParams::new([name_or_ip.to_owned()])?;
+    let mut name = DistinguishedName::new();
+    name.push(DnType::CommonName, hostname);
+    parameters.distinguished_name = name;
+    let key = KeyPair::generate()?;
+    let certificate = parameters.self_signed(&key)?;
+    Ok((certificate.pem(), key.serialize_pem()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, NetError> {
@@ -120,6 +135,14 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         self_made(folder.path(), "mail.example").expect("loaded");
         assert_eq!(fs::read(&key).expect("key"), first);
+    }
+
+    #[test]
+    fn an_address_literal_is_a_name_too() {
+        for hostname in ["[192.0.2.1]", "[IPv6:2001:db8::1]", "localhost"] {
+            let folder = tempfile::tempdir().expect("folder");
+            self_made(folder.path(), hostname).expect("made");
+        }
     }
 
     #[test]
