@@ -1,0 +1,211 @@
+//! A small room: two tenants, three mailboxes, some mail.
+
+use std::sync::Arc;
+
+use postroom_app::{
+    Actor, CallContext, Failure, Reply, Room,
+    operation::{self, Surface},
+    room::{ArchiveMail, RoomOptions},
+};
+use postroom_core::Recipient;
+use postroom_types::{IdentityId, Level, RequestId, TenantId, Timestamp};
+use serde_json::{Value, json};
+
+/// A word that stands in every mail and must stand in no error.
+pub(crate) const CANARY: &str = "zebrafinch";
+
+pub(crate) struct World {
+    pub(crate) room: Arc<Room>,
+    pub(crate) tenant: Actor,
+    pub(crate) agent: Actor,
+    pub(crate) agent_token: String,
+    pub(crate) platform: Actor,
+    pub(crate) own: Ids,
+    pub(crate) sibling: Ids,
+    pub(crate) foreign: Ids,
+    _folder: tempfile::TempDir,
+}
+
+/// One mailbox and ids of what is in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Ids {
+    pub(crate) tenant: String,
+    pub(crate) identity: String,
+    pub(crate) address: String,
+    pub(crate) address_id: String,
+    pub(crate) key: String,
+    pub(crate) message: String,
+    pub(crate) thread: String,
+    pub(crate) attachment: String,
+    pub(crate) event: u64,
+}
+
+pub(crate) fn request_id() -> RequestId {
+    RequestId::from_parts(1, 1)
+}
+
+impl World {
+    pub(crate) async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let room = Room::open(RoomOptions::new(folder.path())).await.expect("a room");
+        let platform = Actor::local_platform(room.worker_scope().platform());
+        let tenant = Actor::local_tenant(room.default_tenant());
+        let made = ok(&room, &platform, "tenant_create", json!({"slug": "other"})).await;
+        let other: TenantId = parsed(&made["id"]);
+        let stranger = Actor::local_tenant(other);
+        let (own, agent_token) = mailbox(&room, &tenant, "ann@room.example").await;
+        let (sibling, _) = mailbox(&room, &tenant, "ben@room.example").await;
+        let (foreign, _) = mailbox(&room, &stranger, "eve@other.example").await;
+        let agent = room.authenticate(&agent_token).await.expect("a key");
+        Self { room, tenant, agent, agent_token, platform, own, sibling, foreign, _folder: folder }
+    }
+
+    pub(crate) async fn call(
+        &self,
+        actor: &Actor,
+        name: &str,
+        arguments: Value,
+        surface: Surface,
+    ) -> Result<Value, Failure> {
+        call(&self.room, actor, name, arguments, surface).await
+    }
+
+    pub(crate) async fn ok(&self, actor: &Actor, name: &str, arguments: Value) -> Value {
+        ok(&self.room, actor, name, arguments).await
+    }
+}
+
+fn parsed<T: std::str::FromStr>(value: &Value) -> T
+where
+    T::Err: std::fmt::Debug,
+{
+    value.as_str().expect("a string").parse().expect("an id")
+}
+
+pub(crate) async fn call(
+    room: &Room,
+    actor: &Actor,
+    name: &str,
+    arguments: Value,
+    surface: Surface,
+) -> Result<Value, Failure> {
+    let row = operation::find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+    let context = CallContext::new(surface, request_id(), room.now());
+    match room.call(actor, row, arguments, &context).await? {
+        Reply::Json(value) => Ok(value),
+        Reply::Bytes(body) => Ok(json!({"bytes": body.bytes.len()})),
+    }
+}
+
+async fn ok(room: &Room, actor: &Actor, name: &str, arguments: Value) -> Value {
+    call(room, actor, name, arguments.clone(), Surface::Rest)
+        .await
+        .unwrap_or_else(|failure| panic!("{name} {arguments}: {failure} {:?}", failure.details))
+}
+
+/// Makes a mailbox with a key, and takes in a letter with an attachment and an answer to it.
+async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
+    let identity = ok(room, actor, "identity_create", json!({"address": address})).await;
+    let id: IdentityId = parsed(&identity["id"]);
+    let tenant = actor.tenant.expect("a tenant");
+    let key = ok(
+        room,
+        actor,
+        "key_create",
+        json!({"name": "agent", "level": "identity", "identity": address}),
+    )
+    .await;
+    let mut event = 0;
+    let mut message = None;
+    for raw in [letter(address), answer(address)] {
+        let mail = ArchiveMail {
+            raw: raw.into_bytes(),
+            recipient: Recipient { tenant, identity: id, delivered_to: Some(address.to_owned()) },
+            read: false,
+            file_time: Some(Timestamp::from_ms(1_790_000_000_000)),
+        };
+        let received = room.take_in(mail).await.expect("taken in");
+        event = received.event_id;
+        message = message.or(received.message_id);
+    }
+    let message = message.expect("a message").to_string();
+    let seen = ok(room, actor, "mail_get_message", json!({"message_id": message, "identity": address})).await;
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let seen = seen.get("message").unwrap_or(&seen).clone();
+    let ids = Ids {
+        tenant: tenant.to_string(),
+        identity: id.to_string(),
+        address: address.to_owned(),
+        address_id: text(&identity["addresses"][0]["id"]),
+        key: text(&key["id"]),
+        thread: text(&seen["thread_id"]),
+        attachment: text(&seen["attachments"][0]["id"]),
+        message,
+        event,
+    };
+    (ids, text(&key["secret"]))
+}
+
+pub(crate) fn letter(to: &str) -> String {
+    format!(
+        "From: Mia Lund <mia@garage.example>\r\nTo: <{to}>\r\nSubject: Deposit for the van {CANARY}\r\n\
+         Date: Mon, 02 Nov 2026 10:00:00 +0000\r\nMessage-ID: <first@garage.example>\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n\
+         The {CANARY} deposit of 250 is due on Friday.\r\n--b\r\nContent-Type: text/plain; name=\"terms.txt\"\r\n\
+         Content-Disposition: attachment; filename=\"terms.txt\"\r\n\r\nTerms of the {CANARY} hire.\r\n--b--\r\n"
+    )
+}
+
+fn answer(to: &str) -> String {
+    format!(
+        "From: Mia Lund <mia@garage.example>\r\nTo: <{to}>\r\nSubject: Re: Deposit for the van {CANARY}\r\n\
+         Date: Tue, 03 Nov 2026 10:00:00 +0000\r\nMessage-ID: <second@garage.example>\r\n\
+         In-Reply-To: <first@garage.example>\r\n\r\nThe {CANARY} deposit came, thank you.\r\n"
+    )
+}
+
+/// A level's actor of the world with every permission of it.
+pub(crate) fn at_level(world: &World, level: Level) -> Actor {
+    match level {
+        Level::Identity => {
+            let mut actor = world.agent.clone();
+            actor.permissions = postroom_types::Permission::ALL.to_vec();
+            actor
+        }
+        Level::Tenant => world.tenant.clone(),
+        Level::Platform => world.platform.clone(),
+    }
+}
+
+/// Arguments with which an operation succeeds, for a tenant's or an identity's key.
+pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
+    let identity = &ids.identity;
+    match name {
+        "mail_list_identities" | "tenant_list" | "key_list" | "list_webhook_events" | "tenant_get" => json!({}),
+        "mail_list_threads" | "identity_get" => json!({"identity": identity}),
+        "mail_search" => json!({"identity": identity, "q": "deposit"}),
+        "mail_get_thread" => json!({"identity": identity, "thread_id": ids.thread}),
+        "mail_get_message" | "mail_find_related" | "message_raw" => {
+            json!({"identity": identity, "message_id": ids.message})
+        }
+        "mail_get_attachment_text" => {
+            json!({"identity": identity, "message_id": ids.message, "attachment_id": ids.attachment})
+        }
+        "mail_search_contacts" => json!({"identity": identity, "q": "mia"}),
+        "mail_wait" => json!({"identity": identity, "timeout_seconds": 1, "since": "2020-01-01T00:00:00Z"}),
+        "mail_update_labels" => {
+            json!({"identity": identity, "message_id": ids.message, "labels_add": ["done"], "read": true})
+        }
+        "get_webhook_event" => json!({"id": ids.event}),
+        "inbound_raw" => json!({"identity": identity}),
+        "tenant_create" => json!({"slug": "third"}),
+        "tenant_update" => json!({"tenant_id": ids.tenant, "status": "active"}),
+        "identity_create" => json!({"address": "new@room.example"}),
+        "identity_update" => json!({"identity": identity, "display_name": "Ann"}),
+        "address_add" => json!({"identity": identity, "address": "ann.two@room.example"}),
+        "address_retire" => json!({"identity": identity, "address_id": ids.address_id, "after_days": 1}),
+        "key_create" => json!({"name": "k", "level": "tenant", "permissions": ["search:read"]}),
+        "key_get" | "key_rotate" | "key_revoke" => json!({"key_id": ids.key}),
+        other => panic!("no arguments for {other}: add a row here"),
+    }
+}
