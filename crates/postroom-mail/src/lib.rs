@@ -15,62 +15,79 @@
 //! ([`html_to_text`] when there is only HTML), [`split_quotes`] separates the new words from the
 //! old, and [`thread_keys`] names the conversations the mail belongs to.
 
+mod automation;
+mod calendar;
+mod charset;
+mod cut;
+mod date;
+mod field;
+mod flowed;
+mod html;
+mod inspect;
+mod invisible;
+mod mail;
+mod mailbox;
+mod message;
+mod message_id;
 mod model;
+mod param;
+mod part_text;
+mod quote;
 pub mod smtp;
+mod subject;
+mod transfer;
+mod walk;
+mod word;
 
+use std::collections::HashSet;
+
+pub use automation::HOP_HEADER;
+pub use html::{VisibleText, html_to_text};
+pub use inspect::{InspectedAttachment, InspectedTriage, InspectedTrust, Inspection, inspect};
+pub use message::{archived_at, snippet};
+pub use message_id::normalize_message_id;
 pub use model::{
     Attachment, AttachmentBody, AttachmentText, Calendar, Defect, DefectCode, Disposition, Flag,
     HeaderField, Kind, Page, Parsed, TextStatus,
 };
+pub use quote::{Split, split_quotes};
+pub use subject::normalize_subject;
 
 /// Reads a mail. Total: any bytes give a message; see [`Parsed::defects`].
 pub fn parse(raw: &[u8]) -> Parsed {
-    parse_enveloped(raw, None)
+    message::read(raw, None)
 }
 
 /// Reads a mail whose SMTP envelope sender is known; `Some("")` is the null sender of bounces.
 pub fn parse_enveloped(raw: &[u8], envelope_sender: Option<&str>) -> Parsed {
-    let _ = envelope_sender;
-    Parsed {
-        size: raw.len() as u64,
-        ..Parsed::default()
-    }
+    message::read(raw, envelope_sender)
 }
 
-/// The HTML body, made safe to show: `None` when the mail has none.
+/// The HTML body made safe to show: no scripts, styles or hidden elements, nothing remote. At most
+/// [`postroom_types::limit::HTML_BYTES`]; `None` when the mail has none.
 pub fn html(raw: &[u8]) -> Option<String> {
-    let _ = raw;
-    None
+    part_text::html_body(raw)
 }
 
 /// One attachment's decoded bytes by [`Attachment::index`].
 pub fn attachment(raw: &[u8], index: usize) -> Option<AttachmentBody> {
-    let _ = (raw, index);
-    None
+    part_text::body(raw, index)
 }
 
-/// One attachment's text by [`Attachment::index`]: text, HTML, calendar and mail parts.
+/// One attachment's text by [`Attachment::index`]: text, HTML, calendar and mail parts, mails
+/// within mails up to [`postroom_types::limit::NESTED_MESSAGES`] deep.
 pub fn attachment_text(raw: &[u8], index: usize) -> AttachmentText {
-    let _ = (raw, index);
-    AttachmentText {
-        status: TextStatus::Unavailable,
-        pages: Vec::new(),
-        total_pages: None,
-        truncated: false,
-    }
+    part_text::text(raw, index)
 }
 
 /// The keys that join a mail to its thread: its own id, then In-Reply-To, then References newest
 /// first, each once.
 pub fn thread_keys(parsed: &Parsed) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    let ids = std::iter::once(&parsed.message_id)
+    let mut seen = HashSet::new();
+    std::iter::once(&parsed.message_id)
         .chain(&parsed.in_reply_to)
-        .chain(parsed.references.iter().rev());
-    for id in ids {
-        if !id.is_empty() && !keys.contains(id) {
-            keys.push(id.clone());
-        }
-    }
-    keys
+        .chain(parsed.references.iter().rev())
+        .filter(|id| !id.is_empty() && seen.insert(id.as_str()))
+        .cloned()
+        .collect()
 }

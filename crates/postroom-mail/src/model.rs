@@ -97,8 +97,6 @@ pub struct Attachment {
     pub is_tnef: bool,
     /// Whether it is a mail of its own (message/rfc822).
     pub nested: bool,
-    /// SHA-256 of the decoded bytes, hex.
-    pub sha256: String,
 }
 
 /// Content-Disposition (RFC 2183).
@@ -325,4 +323,23 @@ pub struct Page {
     pub page: usize,
     /// Its text.
     pub text: String,
+}
+
+impl Defect {
+    pub(crate) fn new(code: DefectCode) -> Self {
+        Self { code, detail: None }
+    }
+
+    /// With a token of the mail as detail: printable ASCII only, at most 64 characters.
+    pub(crate) fn with_token(code: DefectCode, token: &str) -> Self {
+        let detail: String = token
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '/'))
+            .take(64)
+            .collect();
+        Self {
+            code,
+            detail: (!detail.is_empty()).then_some(detail),
+        }
+    }
 }

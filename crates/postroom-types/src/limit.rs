@@ -60,6 +60,8 @@ limits! {
     MESSAGE_ID_BYTES: usize = 998, "cut";
     /// Attachments listed per message.
     ATTACHMENTS_KEPT: usize = 500, "the rest stays in raw, a defect is listed";
+    /// Text of one attachment, bytes.
+    ATTACHMENT_TEXT_BYTES: usize = 2 * 1024 * 1024, "cut, truncated";
     /// Participants kept per thread.
     PARTICIPANTS_KEPT: usize = 50, "the rest is not listed";
     /// Labels of one message.

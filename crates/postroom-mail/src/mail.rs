@@ -1,0 +1,391 @@
+//! A walked mail and the roles of its parts: which is the text, which the HTML, which are
+//! attachments. Every entry point of the room reads a mail through this, so that an attachment's
+//! index means the same everywhere.
+
+use std::borrow::Cow;
+
+use postroom_types::limit;
+
+use crate::{
+    Attachment, Defect, DefectCode, Disposition, charset, cut, flowed, invisible,
+    transfer::{self, Encoding},
+    walk::{self, Part},
+    word,
+};
+
+/// Bytes in which an HTML document may name its charset.
+const META_BYTES: usize = 2_048;
+
+/// The raw bytes as they are read: within the size limit, with line feeds.
+pub(crate) fn prepare<'a>(raw: &'a [u8], defects: &mut Vec<Defect>) -> Cow<'a, [u8]> {
+    let kept = raw.get(..limit::RAW_MAIL_BYTES).unwrap_or(raw);
+    if kept.len() < raw.len() {
+        defects.push(Defect::new(DefectCode::SizeCut));
+    }
+    let has_feed = memchr::memchr(b'\n', kept).is_some();
+    if has_feed || memchr::memchr(b'\r', kept).is_none() {
+        return kept.into();
+    }
+    let feeds = |byte: &u8| if *byte == b'\r' { b'\n' } else { *byte };
+    kept.iter().map(feeds).collect::<Vec<u8>>().into()
+}
+
+/// A mail's parts and their roles.
+pub(crate) struct Mail<'a> {
+    pub(crate) parts: Vec<Part<'a>>,
+    /// The part that is the text body.
+    pub(crate) text: Option<usize>,
+    /// The part that is the HTML body.
+    pub(crate) html: Option<usize>,
+    /// The parts that are attachments, in order.
+    pub(crate) attachments: Vec<usize>,
+    pub(crate) encrypted: bool,
+}
+
+impl<'a> Mail<'a> {
+    pub(crate) fn read(raw: &'a [u8], defects: &mut Vec<Defect>) -> Self {
+        let mut mail = Self {
+            parts: walk::walk(raw, defects),
+            text: None,
+            html: None,
+            attachments: Vec::new(),
+            encrypted: false,
+        };
+        mail.encrypted = mail.parts.iter().any(is_encrypted);
+        for index in 0..mail.parts.len() {
+            mail.take(index);
+        }
+        if mail.text.is_none() && mail.html.is_none() {
+            mail.take_other_text();
+        }
+        mail.attachments.sort_unstable();
+        if mail.attachments.len() > limit::ATTACHMENTS_KEPT {
+            mail.attachments.truncate(limit::ATTACHMENTS_KEPT);
+            defects.push(Defect::new(DefectCode::AttachmentsCut));
+        }
+        mail
+    }
+
+    pub(crate) fn part(&self, index: Option<usize>) -> Option<&Part<'a>> {
+        self.parts.get(index?)
+    }
+
+    /// Gives a leaf its role.
+    fn take(&mut self, index: usize) {
+        let Some(part) = self.parts.get(index) else {
+            return;
+        };
+        if part.is_multipart {
+            return;
+        }
+        let (plain, html) = (is_plain(part), part.is("text/html"));
+        let has_body = self.text.is_some() || self.html.is_some();
+        let is_file = part.disposition == Some(Disposition::Attachment)
+            || has_body && declared_filename(part).is_some();
+        if is_file || !(plain || html) {
+            self.attachments.push(index);
+        } else if plain && is_pgp_message(part) {
+            self.encrypted = true;
+            self.attachments.push(index);
+        } else if plain {
+            // Words under a finished HTML body are a footer that a list put there.
+            let is_footer = self
+                .html
+                .is_some_and(|html| !self.are_alternatives(html, index));
+            match self.text {
+                None if is_footer => self.attachments.push(index),
+                None => self.text = Some(index),
+                Some(before) if self.replaces(before, index) => {
+                    self.attachments.push(before);
+                    self.text = Some(index);
+                }
+                Some(_) => self.attachments.push(index),
+            }
+        } else {
+            match self.html {
+                None => self.html = Some(index),
+                Some(before) if self.replaces(before, index) => {
+                    self.attachments.push(before);
+                    self.html = Some(index);
+                }
+                Some(_) => self.attachments.push(index),
+            }
+        }
+    }
+
+    /// The last alternative of a type counts (RFC 2046 section 5.1.4); an empty part never does.
+    fn replaces(&self, before: usize, after: usize) -> bool {
+        let (Some(old), Some(new)) = (self.parts.get(before), self.parts.get(after)) else {
+            return false;
+        };
+        let in_alternative = old.parent == new.parent
+            && self
+                .part(old.parent)
+                .is_some_and(|parent| parent.is("multipart/alternative"));
+        let is_blank = |part: &Part<'_>| part.body.trim_ascii().is_empty();
+        (in_alternative || is_blank(old)) && !is_blank(new)
+    }
+
+    /// Whether two parts stand under one multipart/alternative.
+    fn are_alternatives(&self, one: usize, other: usize) -> bool {
+        let above = |mut index: usize| {
+            let mut found = Vec::new();
+            while let Some(parent) = self.parts.get(index).and_then(|part| part.parent) {
+                if self
+                    .parts
+                    .get(parent)
+                    .is_some_and(|p| p.is("multipart/alternative"))
+                {
+                    found.push(parent);
+                }
+                index = parent;
+            }
+            found
+        };
+        let others = above(other);
+        above(one).iter().any(|parent| others.contains(parent))
+    }
+
+    /// A mail without plain or HTML text may still have words in another text type.
+    fn take_other_text(&mut self) {
+        let found = self.attachments.iter().position(|index| {
+            self.parts.get(*index).is_some_and(|part| {
+                part.disposition != Some(Disposition::Attachment)
+                    && declared_filename(part).is_none()
+                    && part.media.value.starts_with("text/")
+                    && !part.is("text/calendar")
+                    && !part.is("text/rfc822-headers")
+                    && !is_pgp_message(part)
+            })
+        });
+        self.text = found.map(|position| self.attachments.remove(position));
+    }
+
+    /// The attachment's facts.
+    pub(crate) fn attachment(&self, index: usize, defects: &mut Vec<Defect>) -> Option<Attachment> {
+        let part = self.part(self.attachments.get(index).copied())?;
+        let unwrapped = transfer::unwrap(part.body, part.encoding);
+        note_encoding(part, unwrapped.broken, defects);
+        let filename = filename_of(part, &unwrapped.bytes);
+        let is_winmail = filename
+            .as_deref()
+            .is_some_and(|name| name.eq_ignore_ascii_case("winmail.dat"));
+        let content_id = part.block.first("content-id").and_then(|value| {
+            let id = crate::normalize_message_id(&String::from_utf8_lossy(value))?;
+            Some(cut::chars(&id, limit::NAME_CHARS).to_owned())
+        });
+        Some(Attachment {
+            index,
+            filename,
+            content_type: cut::chars(&part.media.value, limit::NAME_CHARS).to_owned(),
+            size: unwrapped.bytes.len() as u64,
+            disposition: part.disposition,
+            content_id,
+            is_tnef: is_winmail
+                || part.is("application/ms-tnef")
+                || part.is("application/vnd.ms-tnef"),
+            nested: part.is_message(),
+        })
+    }
+
+    /// Whether messages stand within messages deeper than they are read.
+    pub(crate) fn is_nested_too_deep(&self, level: usize) -> bool {
+        self.parts
+            .iter()
+            .filter(|part| part.is_message())
+            .any(|part| {
+                if level >= limit::NESTED_MESSAGES {
+                    return true;
+                }
+                let inner = transfer::unwrap(part.body, part.encoding).bytes;
+                let walked = Mail {
+                    parts: walk::walk(&inner, &mut Vec::new()),
+                    text: None,
+                    html: None,
+                    attachments: Vec::new(),
+                    encrypted: false,
+                };
+                walked.is_nested_too_deep(level + 1)
+            })
+    }
+}
+
+fn is_plain(part: &Part<'_>) -> bool {
+    part.is("text/plain") || part.media.value.starts_with("multipart/")
+}
+
+fn is_encrypted(part: &Part<'_>) -> bool {
+    match part.media.value.as_str() {
+        "multipart/encrypted" | "application/pgp-encrypted" => true,
+        "application/pkcs7-mime" | "application/x-pkcs7-mime" => {
+            let kind = part.media.param("smime-type").unwrap_or_default();
+            !(kind.eq_ignore_ascii_case("signed-data") || kind.eq_ignore_ascii_case("certs-only"))
+        }
+        _ => false,
+    }
+}
+
+/// A body that is one OpenPGP message (RFC 9580 section 6.2).
+fn is_pgp_message(part: &Part<'_>) -> bool {
+    part.body
+        .trim_ascii_start()
+        .starts_with(b"-----BEGIN PGP MESSAGE-----")
+}
+
+fn note_encoding(part: &Part<'_>, broken: bool, defects: &mut Vec<Defect>) {
+    if part.encoding == Encoding::Unknown {
+        let name = part
+            .block
+            .first("content-transfer-encoding")
+            .unwrap_or_default();
+        let name = String::from_utf8_lossy(name);
+        defects.push(Defect::with_token(DefectCode::EncodingUnknown, &name));
+    }
+    if broken {
+        defects.push(Defect::new(DefectCode::BrokenBase64));
+    }
+}
+
+/// The text of a text part: unwrapped, decoded, with line feeds, without NUL bytes.
+pub(crate) fn text_of(part: &Part<'_>, defects: &mut Vec<Defect>) -> String {
+    let unwrapped = transfer::unwrap(part.body, part.encoding);
+    note_encoding(part, unwrapped.broken, defects);
+    let label = part.media.param("charset");
+    let meta = match label {
+        None if part.is("text/html") && !unwrapped.bytes.is_ascii() => {
+            meta_charset(&unwrapped.bytes)
+        }
+        _ => None,
+    };
+    let label = label.or(meta.as_deref());
+    let decoded = charset::decode(&unwrapped.bytes, label);
+    if decoded.guessed {
+        defects.push(Defect::with_token(
+            DefectCode::CharsetGuessed,
+            label.unwrap_or_default(),
+        ));
+    }
+    if decoded.errors {
+        defects.push(Defect::with_token(
+            DefectCode::CharsetErrors,
+            label.unwrap_or_default(),
+        ));
+    }
+    let mut text = with_feeds(decoded.text);
+    if text.contains('\0') {
+        defects.push(Defect::new(DefectCode::NulBytes));
+        text.retain(|c| c != '\0');
+    }
+    let is_flowed = part
+        .media
+        .param("format")
+        .is_some_and(|format| format.eq_ignore_ascii_case("flowed"));
+    if is_flowed && is_plain(part) {
+        let delsp = part.media.param("delsp");
+        text = flowed::unfold(
+            &text,
+            delsp.is_some_and(|yes| yes.eq_ignore_ascii_case("yes")),
+        );
+    } else if part.is("text/enriched") || part.is("text/richtext") {
+        text = without_commands(&text);
+    }
+    text
+}
+
+fn with_feeds(text: Cow<'_, str>) -> String {
+    if !text.contains('\r') {
+        return text.into_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest: &str = &text;
+    while let Some((before, after)) = rest.split_once('\r') {
+        out.push_str(before);
+        out.push('\n');
+        rest = after.strip_prefix('\n').unwrap_or(after);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// `<meta charset>` of a document whose part names none.
+fn meta_charset(bytes: &[u8]) -> Option<String> {
+    let start = bytes.get(..META_BYTES).unwrap_or(bytes);
+    let text = String::from_utf8_lossy(start).to_ascii_lowercase();
+    let (_, after) = text.split_once("charset=")?;
+    let label: String = after
+        .trim_start_matches(['"', '\'', ' '])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+        .collect();
+    (!label.is_empty()).then_some(label)
+}
+
+/// text/enriched (RFC 1896): commands go, `<<` is a bracket.
+fn without_commands(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('<') {
+        out.push_str(before);
+        if let Some(after) = after.strip_prefix('<') {
+            out.push('<');
+            rest = after;
+        } else {
+            rest = after.split_once('>').map_or("", |(_, after)| after);
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The name a part's header gives, wherever it stands.
+fn declared_filename(part: &Part<'_>) -> Option<String> {
+    let name = part
+        .disposition_params
+        .param("filename")
+        .or_else(|| part.media.param("name"))
+        .or_else(|| part.disposition_params.param("name"))
+        .or_else(|| part.media.param("filename"))?;
+    clean_filename(name)
+}
+
+/// As declared, or made of a nested mail's subject.
+fn filename_of(part: &Part<'_>, bytes: &[u8]) -> Option<String> {
+    declared_filename(part).or_else(|| {
+        if !part.is_message() {
+            return None;
+        }
+        let block = crate::field::read_block(bytes, 0, |_| false, &mut Vec::new());
+        let subject = block.first("subject").map(|value| word::decode(value).0);
+        let stem: String = subject
+            .unwrap_or_default()
+            .chars()
+            .map(|c| {
+                if matches!(c, '/' | '\\' | ':') {
+                    '_'
+                } else {
+                    c
+                }
+            })
+            .take(limit::NAME_CHARS - 4)
+            .collect();
+        let stem = if stem.trim().is_empty() {
+            "message"
+        } else {
+            stem.trim()
+        };
+        clean_filename(&format!("{stem}.eml"))
+    })
+}
+
+/// Without folders, control and invisible characters, cut at its limit.
+fn clean_filename(name: &str) -> Option<String> {
+    let name = invisible::strip(name).text;
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(limit::NAME_CHARS)
+        .collect();
+    let name = name.trim();
+    (!name.is_empty() && name != "." && name != "..").then(|| name.to_owned())
+}

@@ -1,0 +1,249 @@
+//! Header values to text: folding (RFC 5322 section 2.2.3), encoded words (RFC 2047), bytes
+//! outside ASCII.
+
+use std::borrow::Cow;
+
+use crate::{charset, transfer};
+
+/// An unstructured value on one line. The flag says whether it held raw bytes above ASCII that
+/// are not UTF-8.
+pub(crate) fn decode(value: &[u8]) -> (String, bool) {
+    let (bytes, eight_bit) = to_utf8(value);
+    let text = String::from_utf8_lossy(&bytes);
+    if !has_words(text.as_bytes()) {
+        return (fold(&text), eight_bit);
+    }
+    let mut out = String::with_capacity(text.len());
+    for piece in pieces(&text) {
+        match piece {
+            Piece::Plain(plain) => out.push_str(plain),
+            Piece::Words(words) => out.push_str(&words),
+        }
+    }
+    (fold(&out), eight_bit)
+}
+
+/// A structured value ready for a field parser: UTF-8, and every run of encoded words made one
+/// word of UTF-8, so that characters split between words are whole and unknown charsets known.
+pub(crate) fn normalise(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    let (bytes, eight_bit) = to_utf8(value);
+    if !has_words(&bytes) {
+        return (bytes, eight_bit);
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let mut out = Vec::with_capacity(text.len() + 16);
+    for piece in pieces(&text) {
+        match piece {
+            Piece::Plain(plain) => out.extend_from_slice(plain.as_bytes()),
+            Piece::Words(words) => encode_word(&words, &mut out),
+        }
+    }
+    (out.into(), eight_bit)
+}
+
+fn has_words(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"=?").is_some()
+}
+
+/// Raw bytes above ASCII: UTF-8 (RFC 6532) when they are, else a guess.
+fn to_utf8(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    if std::str::from_utf8(value).is_ok() && memchr::memmem::find(value, b"\x1b$").is_none() {
+        return (value.into(), false);
+    }
+    let text = charset::decode(value, None).text.into_owned();
+    (text.into_bytes().into(), true)
+}
+
+/// One line: every run of white space that holds a line end becomes one space; other control
+/// characters go.
+fn fold(text: &str) -> String {
+    let text = text.trim();
+    if !text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c.is_ascii_control()) {
+        let (before, tail) = rest.split_at(at);
+        out.push_str(before);
+        let run = tail.find(|c: char| !(c.is_ascii_control() || c == ' '));
+        let (run, tail) = tail.split_at(run.unwrap_or(tail.len()));
+        if run
+            .bytes()
+            .any(|byte| matches!(byte, b'\r' | b'\n' | b'\t' | b' '))
+        {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push(' ');
+        }
+        rest = tail;
+    }
+    out.push_str(rest);
+    out
+}
+
+enum Piece<'a> {
+    Plain(&'a str),
+    Words(String),
+}
+
+/// Plain stretches and decoded runs of encoded words; white space between two words is gone
+/// (RFC 2047 section 6.2).
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut plain_from, mut at) = (0, 0);
+    // No word begins behind the last end mark: searching there again and again would cost the
+    // square of the header's length.
+    let last_end = text.rfind("?=").unwrap_or(0);
+    while let Some(found) = text.get(at..).and_then(|rest| rest.find("=?")) {
+        let start = at + found;
+        if start >= last_end {
+            break;
+        }
+        let (run, end) = word_run(text, start);
+        if end == start {
+            at = start + 2;
+            continue;
+        }
+        if let Some(plain) = text
+            .get(plain_from..start)
+            .filter(|plain| !plain.is_empty())
+        {
+            pieces.push(Piece::Plain(plain));
+        }
+        pieces.push(Piece::Words(run));
+        (plain_from, at) = (end, end);
+    }
+    if let Some(plain) = text.get(plain_from..).filter(|plain| !plain.is_empty()) {
+        pieces.push(Piece::Plain(plain));
+    }
+    pieces
+}
+
+/// The words from `start` on that belong together, decoded, and where they end.
+fn word_run(text: &str, start: usize) -> (String, usize) {
+    let mut out = String::new();
+    let mut pending: Option<(&str, Vec<u8>)> = None;
+    let (mut at, mut end) = (start, start);
+    while let Some((word, after)) = encoded_word(text, at) {
+        // Joined before decoding: many programs cut a character in two.
+        match &mut pending {
+            Some((charset, bytes)) if charset.eq_ignore_ascii_case(word.charset) => {
+                bytes.extend_from_slice(&word.bytes);
+            }
+            _ => {
+                flush(&mut out, pending.take());
+                pending = Some((word.charset, word.bytes));
+            }
+        }
+        end = after;
+        let rest = text.get(after..).unwrap_or_default();
+        let gap = rest.len() - rest.trim_start().len();
+        at = after + gap;
+        if at >= text.rfind("?=").unwrap_or(0)
+            || !text.get(at..).is_some_and(|rest| rest.starts_with("=?"))
+        {
+            break;
+        }
+    }
+    flush(&mut out, pending);
+    (out, end)
+}
+
+fn flush(out: &mut String, pending: Option<(&str, Vec<u8>)>) {
+    if let Some((charset, bytes)) = pending {
+        out.push_str(&charset::decode(&bytes, Some(charset)).text);
+    }
+}
+
+struct Word<'a> {
+    charset: &'a str,
+    bytes: Vec<u8>,
+}
+
+/// `=?charset?B|Q?data?=` at `at`, and the place behind it. Spaces inside the data are forgiven.
+fn encoded_word(text: &str, at: usize) -> Option<(Word<'_>, usize)> {
+    let rest = text.get(at..)?.strip_prefix("=?")?;
+    let charset_end = rest.bytes().take(64).position(|byte| byte == b'?')?;
+    let (charset, rest) = (rest.get(..charset_end)?, rest.get(charset_end + 1..)?);
+    if charset
+        .bytes()
+        .any(|byte| byte.is_ascii_whitespace() || byte == b'=')
+    {
+        return None;
+    }
+    let encoding = *rest.as_bytes().first()?;
+    let data = rest.get(1..)?.strip_prefix('?')?;
+    // `?=` ends the data, except that a Q word may begin its data with `=` (`?=3D`).
+    let data_end = match data.as_bytes() {
+        [b'=', ..] if matches!(encoding, b'Q' | b'q') => data.get(1..)?.find("?=")? + 1,
+        _ => data.find("?=")?,
+    };
+    let words = data.get(..data_end)?;
+    let bytes = match encoding {
+        b'B' | b'b' => transfer::decode_base64(words.as_bytes()).0,
+        b'Q' | b'q' => decode_q(words.as_bytes()),
+        _ => return None,
+    };
+    let end = text.len() - data.len() + data_end + 2;
+    Some((Word { charset, bytes }, end))
+}
+
+/// RFC 2047 section 4.2.
+fn decode_q(data: &[u8]) -> Vec<u8> {
+    let spaced: Vec<u8> = data
+        .iter()
+        .filter(|byte| !matches!(byte, b'\r' | b'\n'))
+        .map(|byte| if *byte == b'_' { b' ' } else { *byte })
+        .collect();
+    // A trailing `=` is no soft break here.
+    transfer::decode_quoted_printable(&spaced)
+}
+
+fn encode_word(words: &str, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.extend_from_slice(b"=?utf-8?Q?");
+    for &byte in words.as_bytes() {
+        if byte.is_ascii_alphanumeric() {
+            out.push(byte);
+        } else {
+            let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().unwrap_or(b'0');
+            out.extend_from_slice(&[b'=', digit(byte >> 4), digit(byte & 15)]);
+        }
+    }
+    out.extend_from_slice(b"?=");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn encoded_words_are_read_as_they_were_meant() {
+        for (raw, text) in [
+            (&b"plain"[..], "plain"),
+            (b"a\r\n b\r\n\tc", "a b c"),
+            (b"=?iso-8859-1?q?a=E4?=", "aä"),
+            (b"=?utf-8?B?w6Q=?= =?utf-8?B?w6Q=?=", "ää"),
+            (b"=?utf-8?B?4pyT4p?= =?utf-8?B?yT?=", "✓✓"),
+            (b"=?utf-8?B?4pyT4g==?=\r\n =?utf-8?B?nJM=?=", "✓✓"),
+            (b"x =?utf-8?q?=C3=A4?= y", "x ä y"),
+            (b"x=?utf-8?q?=C3=A4?=y", "xäy"),
+            (b"=?utf-8?q?broken", "=?utf-8?q?broken"),
+            (b"=?utf-8?x?broken?=", "=?utf-8?x?broken?="),
+            (b"=?utf-8*en?q?a_b?=", "a b"),
+            (b"=?utf-8?q?with space?=", "with space"),
+            (b"=?no-such?q?=C3=A4?=", "ä"),
+            (b"gr\xfc\xdfe aus M\xfcnchen", "grüße aus München"),
+            ("grüße".as_bytes(), "grüße"),
+            (b"=?utf-8?q?=3D=3F?=", "=?"),
+        ] {
+            assert_eq!(decode(raw).0, text, "{}", raw.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn normalised_values_read_the_same() {
+        let (value, _) = normalise(b"=?iso-8859-1?q?J=FCrgen?= <j@b.example>");
+        assert_eq!(value.as_ref(), b"=?utf-8?Q?J=C3=BCrgen?= <j@b.example>");
+    }
+}
