@@ -150,6 +150,14 @@ limits! {
     INDEX_READERS: usize = 64, "the least recently used is closed";
     /// Fresh results: how long a search waits for the index, milliseconds.
     FRESH_WAIT_MS: u64 = 1_000, "index_complete false";
+    /// Messages that one commit of an index takes.
+    INDEX_COMMIT_DOCS: usize = 4_000, "the rest waits for the next commit";
+    /// Result sets kept in memory for paging.
+    RESULT_SETS_IN_MEMORY: usize = 256, "older ones are read from the store";
+    /// Mails of one batch of an import.
+    IMPORT_BATCH_MAILS: usize = 256, "the rest goes into the next batch";
+    /// An oversized mail that an import keeps with its failure, bytes.
+    IMPORT_KEPT_BYTES: u64 = 256 * 1024 * 1024, "its bytes stay in the source alone";
     /// Events of one page.
     EVENTS_PAGE: usize = 200, "invalid_argument";
     /// Events of the recent resource.

@@ -8,13 +8,13 @@ use std::{
 use postroom_core::{Command, KeepResultSet, ResultSetRow};
 use postroom_search::{Hit, Match};
 use postroom_store::read;
-use postroom_types::{KeyId, limit::CURSOR_LIFE_MS};
+use postroom_types::{
+    KeyId,
+    limit::{CURSOR_LIFE_MS, RESULT_SETS_IN_MEMORY},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::{Failure, operation::Call};
-
-/// Result sets in memory; older ones are read from the store.
-const SETS_IN_MEMORY: usize = 256;
 
 /// The ranked results of one search.
 #[derive(Debug)]
@@ -87,7 +87,7 @@ impl Kept {
         if sets.by_id.insert(id.to_owned(), Arc::clone(set)).is_none() {
             sets.oldest_first.push_back(id.to_owned());
         }
-        while sets.oldest_first.len() > SETS_IN_MEMORY {
+        while sets.oldest_first.len() > RESULT_SETS_IN_MEMORY {
             if let Some(oldest) = sets.oldest_first.pop_front() {
                 sets.by_id.remove(&oldest);
             }
@@ -155,11 +155,11 @@ mod tests {
             key: None,
             hits: Vec::new(),
         });
-        for id in 0..=SETS_IN_MEMORY {
+        for id in 0..=RESULT_SETS_IN_MEMORY {
             kept.put(&id.to_string(), &set);
         }
         assert!(kept.find("0").is_none());
         assert!(kept.find("1").is_some());
-        assert!(kept.find(&SETS_IN_MEMORY.to_string()).is_some());
+        assert!(kept.find(&RESULT_SETS_IN_MEMORY.to_string()).is_some());
     }
 }

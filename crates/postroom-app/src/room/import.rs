@@ -22,14 +22,15 @@ use postroom_core::{
     RecordImportFailure, Refusal, Sha256Bytes,
 };
 use postroom_store::{StoreError, read};
-use postroom_types::{Address, IdentityId, Reach, TenantId, TenantScope, Timestamp};
+use postroom_types::{
+    Address, IdentityId, Reach, TenantId, TenantScope, Timestamp,
+    limit::{IMPORT_BATCH_MAILS, IMPORT_KEPT_BYTES},
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Room;
 
-/// Mails of one batch.
-const BATCH_MAILS: usize = 256;
 /// Bytes of one batch, unless one mail is larger.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
 /// Batches that the store works on at once, so that it never waits for the parser.
@@ -87,9 +88,6 @@ pub struct ImportReport {
 
 /// Failures that a report names.
 const FAILURES_NAMED: usize = 100;
-/// An oversized mail up to this size is kept with its failure; the bytes of a larger one stay in
-/// the source alone.
-const OVERSIZED_KEPT_BYTES: u64 = 256 * 1024 * 1024;
 
 impl Room {
     /// The mailbox that has `address`, made when there is none.
@@ -231,7 +229,7 @@ fn read_batches(
             Some(Err(failure)) => failures.push(failure),
             None => {}
         }
-        let full = mails.len() + failures.len() >= BATCH_MAILS || bytes >= BATCH_BYTES;
+        let full = mails.len() + failures.len() >= IMPORT_BATCH_MAILS || bytes >= BATCH_BYTES;
         if full || (ended && !(mails.is_empty() && failures.is_empty())) {
             bytes = 0;
             let batch = Batch {
@@ -420,7 +418,7 @@ async fn record(
 fn oversized_bytes(failed: &ItemFailure) -> Option<RawMail> {
     let length = failed
         .length
-        .filter(|length| *length <= OVERSIZED_KEPT_BYTES)?;
+        .filter(|length| *length <= IMPORT_KEPT_BYTES)?;
     if failed.reason != FailureReason::Oversized {
         return None;
     }

@@ -17,7 +17,7 @@ use postroom_store::{
     StoreError,
     read::{self, Message},
 };
-use postroom_types::{TenantId, TenantScope};
+use postroom_types::{TenantId, TenantScope, limit::INDEX_COMMIT_DOCS};
 use tokio::sync::watch;
 
 use super::Room;
@@ -25,8 +25,6 @@ use crate::{clock::monotonic, finding};
 
 /// Positions of the feed that one read takes.
 const READ_POSITIONS: usize = 1_000;
-/// Messages that one commit of the index takes.
-const COMMIT_DOCS: usize = 4_000;
 /// While mail pours in, commits are at least so far apart; a single mail never waits for this.
 const COMMIT_PACE: Duration = Duration::from_millis(500);
 /// How long a round waits after a failure.
@@ -264,7 +262,7 @@ async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round,
         );
         let Some(last) = changes.last() else { break };
         position = last.position;
-        if changes.len() < READ_POSITIONS || nums.len() >= COMMIT_DOCS {
+        if changes.len() < READ_POSITIONS || nums.len() >= INDEX_COMMIT_DOCS {
             break;
         }
     }

@@ -1,0 +1,180 @@
+//! A room in a temporary folder, with one mailbox and the contract's checks on every answer.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+
+use postroom_app::{
+    Actor, CallContext, Failure, Reply, Room,
+    import::{self, ImportOptions, ImportReport},
+    operation::{Surface, find},
+    room::{Arrival, Received, RecipientVerdict, RoomOptions, Via},
+};
+use postroom_types::{Address, IdentityId, RequestId, TenantId};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// The mailbox of every world.
+pub const MAILBOX: &str = "desk@harbour.example";
+/// Longer than any test has to wait for a worker.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct World {
+    pub room: Arc<Room>,
+    pub folder: TempDir,
+    pub identity: IdentityId,
+}
+
+pub async fn open(folder: &Path) -> Arc<Room> {
+    Room::open(RoomOptions::new(folder.join("data")))
+        .await
+        .expect("the room opens")
+}
+
+impl World {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let room = open(folder.path()).await;
+        let address = Address::parse(MAILBOX).expect("an address");
+        let identity = room
+            .mailbox(room.default_tenant(), &address)
+            .await
+            .expect("a mailbox");
+        Self {
+            room,
+            folder,
+            identity,
+        }
+    }
+
+    pub fn tenant(&self) -> TenantId {
+        self.room.default_tenant()
+    }
+
+    /// Closes the room and opens it again on the same folder.
+    pub async fn reopened(self) -> Self {
+        self.room.close().await;
+        drop(self.room);
+        Self {
+            room: open(self.folder.path()).await,
+            ..self
+        }
+    }
+
+    pub fn options(&self) -> ImportOptions {
+        ImportOptions {
+            tenant: self.tenant(),
+            identity: self.identity,
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// Imports files with these texts, named by their place.
+    pub async fn import(&self, mails: &[String]) -> ImportReport {
+        let folder = self.folder.path().join("mails");
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for (place, mail) in mails.iter().enumerate() {
+            std::fs::write(folder.join(format!("{place:05}.eml")), mail).expect("a file");
+        }
+        let report = import::run(&self.room, vec![folder], self.options(), |_| {}).await;
+        assert!(report.stopped.is_none(), "{report:?}");
+        self.indexed().await;
+        report
+    }
+
+    pub async fn indexed(&self) {
+        let indexed = self
+            .room
+            .indexed(self.tenant(), PATIENCE)
+            .await
+            .expect("a position");
+        assert!(indexed, "the index never came up with the feed");
+    }
+
+    /// Receives by SMTP for the mailbox.
+    pub async fn receive(&self, mail: &str) -> Received {
+        let address = Address::parse(MAILBOX).expect("an address");
+        let RecipientVerdict::Accept(recipient) = self.room.recipient(&address).await else {
+            panic!("the mailbox takes mail");
+        };
+        let arrival = Arrival {
+            raw: mail.as_bytes().to_vec(),
+            recipients: vec![recipient],
+            via: Via::Smtp,
+            source_ip: Some("192.0.2.1".to_owned()),
+            mail_from: Some("ann@shore.example".to_owned()),
+            headers: BTreeMap::new(),
+        };
+        self.room.receive(arrival).await.expect("it is kept")[0]
+    }
+
+    /// Calls as the tenant's holder acting for the mailbox; the answer fits the published schema.
+    pub async fn call(&self, name: &str, arguments: Value) -> Value {
+        match self.try_call(name, arguments).await {
+            Ok(answer) => answer,
+            Err(failure) => panic!("{name}: {failure} {:?}", failure.details),
+        }
+    }
+
+    pub async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Failure> {
+        let context = self.context(Surface::Tool);
+        self.call_in(name, arguments, &context).await
+    }
+
+    pub fn context(&self, surface: Surface) -> CallContext {
+        CallContext::new(surface, RequestId::from_parts(1, 1), self.room.now())
+    }
+
+    pub async fn call_in(
+        &self,
+        name: &str,
+        mut arguments: Value,
+        context: &CallContext,
+    ) -> Result<Value, Failure> {
+        let operation = find(name).expect("an operation");
+        if arguments.get("scope").is_none() {
+            arguments["identity"] = json!(self.identity.to_string());
+        }
+        let actor = Actor::local_tenant(self.tenant());
+        let reply = self
+            .room
+            .call(&actor, operation, arguments, context)
+            .await?;
+        let Reply::Json(answer) = reply else {
+            panic!("{name} answers JSON")
+        };
+        let schema = jsonschema::validator_for(operation.output_schema()).expect("a schema");
+        let errors: Vec<String> = schema
+            .iter_errors(&answer)
+            .map(|error| error.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{name}: {errors:?} in {answer:#}");
+        Ok(answer)
+    }
+
+    pub async fn search(&self, q: &str) -> Value {
+        self.call("mail_search", json!({"q": q})).await
+    }
+}
+
+/// A mail from Ann, with further header lines.
+pub fn mail(number: usize, subject: &str, body: &str, more: &str) -> String {
+    format!(
+        "Received: from shore.example by harbour.example; Tue, 3 Nov 2026 10:{:02}:{:02} +0000\r\n\
+         Message-ID: <m{number}@shore.example>\r\n\
+         From: Ann Lee <ann@shore.example>\r\nTo: Desk <{MAILBOX}>\r\n\
+         Date: Tue, 3 Nov 2026 09:{:02}:{:02} +0000\r\n\
+         Subject: {subject}\r\n{more}\r\n{body}\r\n",
+        number / 60 % 60,
+        number % 60,
+        number / 60 % 60,
+        number % 60,
+    )
+}
+
+/// The subjects of a search's hits, in order.
+pub fn subjects(answer: &Value) -> Vec<&str> {
+    let hits = answer["hits"].as_array().expect("hits");
+    hits.iter()
+        .map(|hit| hit["subject"].as_str().expect("a subject"))
+        .collect()
+}
