@@ -232,7 +232,7 @@ fn dialogues_go_as_written() {
     let mut count = 0;
     for entry in fs::read_dir(fixture("")).expect("fixtures") {
         let path = entry.expect("entry").path();
-        if path.ends_with("data_ends.txt") {
+        if path.ends_with("data_ends.txt") || path.ends_with("relays.txt") {
             continue;
         }
         check(&fs::read_to_string(&path).expect("fixture"));
@@ -286,6 +286,27 @@ fn no_form_of_smuggling_makes_a_second_message() {
         count += 1;
     }
     assert!(count >= 40, "{count} forms");
+}
+
+#[test]
+fn no_way_to_write_a_recipient_relays() {
+    let forms = fs::read_to_string(fixture("relays.txt")).expect("fixture");
+    let mut count = 0;
+    for form in forms.lines().filter(|line| !line.starts_with('#')) {
+        for utf8 in ["", " SMTPUTF8"] {
+            let start = format!("EHLO c.example\r\nMAIL FROM:<a@sender.example>{utf8}\r\n");
+            let recipient = [b"RCPT TO:<", unescape(form).as_slice(), b">\r\n"].concat();
+            let wire = [start.as_bytes(), &recipient, b"DATA\r\nx\r\n.\r\n"].concat();
+            let trace = at_once(&smtp(), &wire);
+            let mut messages = trace.iter().filter(|line| line.starts_with("M: "));
+            assert!(
+                messages.all(|line| line == "M: <a@sender.example> alice@here.example \"x\\r\\n\""),
+                "{form}: {trace:?}"
+            );
+        }
+        count += 1;
+    }
+    assert!(count >= 60, "{count} forms");
 }
 
 /// What the data comes to, read the slow way: the end is the first CRLF.CRLF, the CRLF of the
