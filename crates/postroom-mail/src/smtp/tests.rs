@@ -298,11 +298,11 @@ fn no_way_to_write_a_recipient_relays() {
             let recipient = [b"RCPT TO:<", unescape(form).as_slice(), b">\r\n"].concat();
             let wire = [start.as_bytes(), &recipient, b"DATA\r\nx\r\n.\r\n"].concat();
             let trace = at_once(&smtp(), &wire);
-            let mut messages = trace.iter().filter(|line| line.starts_with("M: "));
-            assert!(
-                messages.all(|line| line == "M: <a@sender.example> alice@here.example \"x\\r\\n\""),
-                "{form}: {trace:?}"
-            );
+            for line in trace.iter().filter(|line| line.starts_with("M: ")) {
+                let names = line.split(' ').nth(2).expect("recipients");
+                let base = names.split('+').next();
+                assert_eq!(base, Some("alice@here.example"), "{form}: {trace:?}");
+            }
         }
         count += 1;
     }
