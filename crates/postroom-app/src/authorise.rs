@@ -143,11 +143,14 @@ async fn identity_of(
 ) -> Result<Granted, Failure> {
     let named = text(arguments, "identity");
     if let (Some(tenant), Some(own)) = (actor.tenant, actor.identity) {
+        let granted = one(tenant, own);
+        let Some(named) = named.filter(|named| *named != own.to_string()) else {
+            return Ok(granted);
+        };
         // The key's own reach bounds the look-up, so that another's id or address is not found.
         let scope = TenantScope::granted(tenant, Reach::Identity(own));
-        let own = own.to_string();
-        let found = look_up(room, &scope, named.unwrap_or(&own)).await?;
-        return Ok(one(tenant, found));
+        look_up(room, &scope, named).await?;
+        return Ok(granted);
     }
     let Some(named) = named else {
         return Err(Failure::argument(
