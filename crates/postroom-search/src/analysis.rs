@@ -221,8 +221,9 @@ impl<'a> Walk<'a> {
         let written = self.peek().filter(|next| is_dense(*next))?;
         self.at += written.len_utf8();
         let mut char = written;
-        if ('\u{FF65}'..='\u{FF9F}').contains(&written) {
-            decompose_compatible(written, |full| char = full);
+        // Half-width forms and compatibility characters are other spellings of one character.
+        if matches!(u32::from(written), 0xF900..=0xFAFF | 0xFF66..=0xFFDC | 0x2F800..=0x2FA1F) {
+            decompose_compatible(written, |plain| char = plain);
         }
         // A voicing mark that stands apart belongs to the kana before it.
         if let Some(mark) = self.peek() {
@@ -284,7 +285,7 @@ fn is_dense(c: char) -> bool {
         | 0xA960..=0xA97F
         | 0xAC00..=0xD7FF    // Hangul syllables
         | 0xF900..=0xFAFF    // Han, compatibility
-        | 0xFF66..=0xFF9D    // half-width Katakana
+        | 0xFF66..=0xFF9D | 0xFFA0..=0xFFDC   // half-width Katakana and Hangul
         | 0x20000..=0x3FFFF  // Han, supplementary
     ) && (c.is_alphanumeric() || is_combining_mark(c))
 }

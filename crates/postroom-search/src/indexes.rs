@@ -226,17 +226,19 @@ impl Shared {
                     return Ok(Lease::new(self, tenant, Some(writer)));
                 }
             } else {
-                let mut evicted = None;
-                if pool.writers.len() >= self.writers {
-                    let idle = pool.writers.iter().filter(|(_, slot)| slot.idle.is_some());
-                    let oldest = least_recent(idle.map(|(id, slot)| (*id, slot.used)));
-                    evicted = oldest.and_then(|oldest| pool.writers.remove(&oldest));
-                }
                 if pool.writers.len() < self.writers {
                     pool.writers.insert(tenant, WriterSlot { idle: None, used });
-                    drop(pool);
-                    drop(evicted);
                     return Ok(Lease::new(self, tenant, None));
+                }
+                let idle = pool.writers.iter().filter(|(_, slot)| slot.idle.is_some());
+                if let Some(oldest) = least_recent(idle.map(|(id, slot)| (*id, slot.used))) {
+                    // Its slot stays taken until its files are unlocked.
+                    let slot = pool.writers.get_mut(&oldest);
+                    let writer = slot.and_then(|slot| slot.idle.take());
+                    drop(pool);
+                    drop(Lease::new(self, oldest, writer));
+                    pool = self.lock();
+                    continue;
                 }
             }
             pool = self
@@ -296,8 +298,8 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let writer = self.writer.take();
-        let idle = if self.keep { writer } else { None };
+        // A writer that is not kept is closed before anybody may open another.
+        let idle = self.writer.take().filter(|_| self.keep);
         let mut pool = self.shared.lock();
         if idle.is_some() {
             if let Some(slot) = pool.writers.get_mut(&self.tenant) {
@@ -308,5 +310,26 @@ impl Drop for Lease {
         }
         drop(pool);
         self.shared.freed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_writers_and_readers_stay_open_than_allowed() {
+        let dir = tempfile::tempdir().expect("folder");
+        let indexes = Indexes::open_bounded(dir.path(), 2, 3).expect("indexes");
+        for number in 0..6 {
+            let index = indexes
+                .tenant(TenantId::from_parts(1, number))
+                .expect("index");
+            index.apply(Vec::new(), &[9], 1).expect("applied");
+            assert_eq!(index.message_count().expect("count"), 0);
+            let (writers, readers) = indexes.open_counts();
+            assert!(writers <= 2 && readers <= 3);
+        }
+        assert_eq!(indexes.open_counts(), (2, 3));
     }
 }
