@@ -1,6 +1,6 @@
-//! What the tests need from outside: system packages, npm packages and a Python environment.
+//! System packages that the tests need.
 
-use std::{path::PathBuf, process::Command};
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
@@ -88,40 +88,4 @@ pub(crate) fn apt(names: &[&str]) -> Result<()> {
     let mut install = vec!["apt-get", "install", "-y", "-qq", "--no-install-recommends"];
     install.extend(names);
     run(&install)
-}
-
-/// The folder of installed clients, outside the sources.
-pub(crate) fn clients_folder() -> PathBuf {
-    process::root().join("target").join("clients")
-}
-
-/// Installs the pinned npm packages and the pinned Python packages of `tests/clients`.
-pub(crate) fn clients() -> Result<()> {
-    let sources = process::root().join("tests").join("clients");
-    let folder = clients_folder();
-    std::fs::create_dir_all(&folder)?;
-    for file in ["package.json", "package-lock.json", "requirements.txt"] {
-        std::fs::copy(sources.join(file), folder.join(file))?;
-    }
-    process::check(
-        Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
-            .current_dir(&folder),
-    )?;
-    let venv = folder.join("venv");
-    if !venv.join("bin").join("python").exists() {
-        process::check(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
-    }
-    process::check(
-        Command::new(venv.join("bin").join("python"))
-            .args([
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                "-r",
-            ])
-            .arg(folder.join("requirements.txt")),
-    )
 }

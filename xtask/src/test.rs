@@ -52,9 +52,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     stages.run("kills, short", || crash::short(&cluster.url))?;
     drop(cluster);
     if !options.no_clients {
-        stages.run("install MCP clients", packages::clients)?;
+        stages.run("install MCP clients", clients::install)?;
         stages.run("MCP conformance", clients::conformance)?;
-        stages.run("MCP clients", clients::smoke)?;
+        stages.run("MCP clients on a demo workspace", clients::postroom)?;
     }
     stages.print();
     Ok(())
