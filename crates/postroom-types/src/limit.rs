@@ -138,6 +138,10 @@ limits! {
     SMTP_SHUTDOWN_MS: u64 = 10 * 1_000, "the connection is closed";
     /// Commands waiting for the writer.
     WRITER_QUEUE: usize = 4_096, "the caller waits, then 503 unavailable";
+    /// Bytes of raw mail waiting for the writer.
+    WRITER_QUEUE_BYTES: usize = 128 * 1024 * 1024, "the caller waits, then 503 unavailable";
+    /// Time that a caller waits for a place in the writer's queue, milliseconds.
+    WRITER_WAIT_MS: u64 = 10_000, "503 unavailable";
     /// Commands that one commit takes.
     COMMIT_BATCH: usize = 512, "the rest waits for the next commit";
     /// Bytes of raw mail that one commit takes before it stops collecting.
@@ -152,6 +156,8 @@ limits! {
     FRESH_WAIT_MS: u64 = 1_000, "index_complete false";
     /// Messages that one commit of an index takes.
     INDEX_COMMIT_DOCS: usize = 4_000, "the rest waits for the next commit";
+    /// Documents handed to the index past the store, bytes.
+    INDEX_HANDOVER_BYTES: usize = 64 * 1024 * 1024, "loaded from the store";
     /// Result sets kept in memory for paging.
     RESULT_SETS_IN_MEMORY: usize = 256, "older ones are read from the store";
     /// Mails of one batch of an import.

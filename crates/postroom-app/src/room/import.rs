@@ -21,6 +21,7 @@ use postroom_core::{
     Command, CreateIdentity, Draft, Import, ImportOutcome, NewAddress, Outcome, RawMail, Recipient,
     RecordImportFailure, Refusal, Sha256Bytes,
 };
+use postroom_search::Doc;
 use postroom_store::{StoreError, read};
 use postroom_types::{
     Address, IdentityId, Reach, TenantId, TenantScope, Timestamp,
@@ -29,7 +30,10 @@ use postroom_types::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::Room;
+use super::{
+    Room,
+    indexing::{attachments_of, searchable},
+};
 
 /// Bytes of one batch, unless one mail is larger.
 const BATCH_BYTES: usize = 4 * 1024 * 1024;
@@ -252,6 +256,8 @@ fn read_batches(
 struct Prepared {
     /// Where each command's mail was read.
     origins: Vec<Origin>,
+    /// What the index takes of each command's mail.
+    docs: Vec<Doc>,
     commands: Vec<Command>,
     known: u64,
     failures: Vec<ItemFailure>,
@@ -272,6 +278,7 @@ async fn prepare(room: &Room, options: &ImportOptions, batch: Batch) -> Prepared
     mails.retain(|mail| !known.contains(&mail.raw.sha256));
     let mut prepared = Prepared {
         origins: mails.iter().map(|mail| mail.origin.clone()).collect(),
+        docs: Vec::new(),
         commands: Vec::new(),
         known: (read - mails.len()) as u64,
         failures: batch.failures,
@@ -284,7 +291,10 @@ async fn prepare(room: &Room, options: &ImportOptions, batch: Batch) -> Prepared
         delivered_to: None,
     };
     match tokio::task::spawn_blocking(move || parse(mails, &recipient)).await {
-        Ok(commands) => prepared.commands = commands,
+        Ok((commands, docs)) => {
+            prepared.commands = commands;
+            prepared.docs = docs;
+        }
         Err(_) => {
             // The parser guards itself; this keeps the sum right if it ever does not.
             let reason = FailureReason::NotStored("reading it failed".to_owned());
@@ -297,10 +307,12 @@ async fn prepare(room: &Room, options: &ImportOptions, batch: Batch) -> Prepared
     prepared
 }
 
-fn parse(mails: Vec<Hashed>, recipient: &Recipient) -> Vec<Command> {
-    let command = |mail: Hashed| {
+fn parse(mails: Vec<Hashed>, recipient: &Recipient) -> (Vec<Command>, Vec<Doc>) {
+    let read = |mail: Hashed| {
         let draft = Draft::new(postroom_mail::parse(&mail.raw.bytes), None);
-        Command::Import(Box::new(Import {
+        let attachments = attachments_of(&mail.raw.bytes, &draft.doc.attachments);
+        let doc = searchable(&draft.doc, attachments);
+        let import = Command::Import(Box::new(Import {
             recipient: recipient.clone(),
             raw: mail.raw,
             draft,
@@ -308,9 +320,10 @@ fn parse(mails: Vec<Hashed>, recipient: &Recipient) -> Vec<Command> {
             file_time: mail.file_time,
             unread: !mail.read,
             labels: Vec::new(),
-        }))
+        }));
+        (import, doc)
     };
-    mails.into_iter().map(command).collect()
+    mails.into_iter().map(read).unzip()
 }
 
 #[derive(Default)]
@@ -333,7 +346,11 @@ async fn settle(room: &Room, options: &ImportOptions, prepared: Prepared) -> Set
     };
     match room.store.transact_all(prepared.commands).await {
         Ok(answers) => {
-            for (origin, answer) in prepared.origins.into_iter().zip(answers) {
+            let mails = prepared.origins.into_iter().zip(prepared.docs);
+            for ((origin, doc), answer) in mails.zip(answers) {
+                if let Ok(Outcome::Imported(ImportOutcome::Stored { message_id, .. })) = &answer {
+                    room.indexing.handover.put(*message_id, doc);
+                }
                 settled.count(origin, answer);
             }
         }

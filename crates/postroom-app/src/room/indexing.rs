@@ -5,23 +5,25 @@
 //! older shape is emptied and filled again. Labels, read state and merged threads are not in the
 //! index, so changes of them cost nothing here.
 
+mod docs;
+mod handover;
+
+pub(crate) use docs::{attachments, attachments_of, searchable};
+
 use std::{
     collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use futures_util::{StreamExt as _, stream};
-use postroom_search::{Doc, DocAttachment, SearchError, TenantIndex};
-use postroom_store::{
-    StoreError,
-    read::{self, Message},
-};
-use postroom_types::{TenantId, TenantScope, limit::INDEX_COMMIT_DOCS};
+use postroom_search::{SearchError, TenantIndex};
+use postroom_store::{StoreError, read};
+use postroom_types::{MessageId, TenantId, limit::INDEX_COMMIT_DOCS};
 use tokio::sync::watch;
 
 use super::Room;
-use crate::{clock::monotonic, finding};
+use crate::clock::monotonic;
+use handover::Handover;
 
 /// Positions of the feed that one read takes.
 const READ_POSITIONS: usize = 1_000;
@@ -39,6 +41,8 @@ pub(crate) struct Indexing {
     anew: Mutex<HashSet<TenantId>>,
     moved: watch::Sender<u64>,
     asked: watch::Sender<u64>,
+    /// Documents of messages that were just stored.
+    pub(super) handover: Handover,
 }
 
 impl Default for Indexing {
@@ -48,6 +52,7 @@ impl Default for Indexing {
             anew: Mutex::default(),
             moved: watch::channel(0).0,
             asked: watch::channel(0).0,
+            handover: Handover::default(),
         }
     }
 }
@@ -251,33 +256,29 @@ async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round,
     let index = open(room, tenant, anew).await?;
     let scope = room.workers.tenant(tenant);
     let mut position = room.indexing.position(tenant);
-    let mut nums = Vec::new();
+    let mut added: Vec<(MessageId, u64)> = Vec::new();
     loop {
         let changes = read::changes(&room.store, &scope, position, READ_POSITIONS).await?;
-        nums.extend(
-            changes
-                .iter()
-                .filter(|row| row.kind.adds_message())
-                .filter_map(|row| row.num),
-        );
+        let adding = changes.iter().filter(|row| row.kind.adds_message());
+        added.extend(adding.filter_map(|row| Some((row.message_id()?, row.num?))));
         let Some(last) = changes.last() else { break };
         position = last.position;
-        if changes.len() < READ_POSITIONS || nums.len() >= INDEX_COMMIT_DOCS {
+        if changes.len() < READ_POSITIONS || added.len() >= INDEX_COMMIT_DOCS {
             break;
         }
     }
-    if nums.is_empty() {
+    if added.is_empty() {
         // Nothing for the index itself; its own position follows with the next message.
         let moved = position > room.indexing.position(tenant);
         room.indexing.set(tenant, position);
         return Ok(if moved { Round::Moved } else { Round::Idle });
     }
-    let docs = docs(room, &scope, &nums).await?;
+    let docs = docs::load(room, &scope, &added, READ_POSITIONS).await?;
     tokio::task::spawn_blocking(move || index.apply(docs, &[], position))
         .await
         .map_err(|_| IndexingError::Ended)??;
     room.indexing.set(tenant, position);
-    Ok(if nums.len() >= POURING_DOCS {
+    Ok(if added.len() >= POURING_DOCS {
         Round::Pouring
     } else {
         Round::Moved
@@ -312,88 +313,4 @@ async fn open(
         room.indexing.begun_anew(tenant);
     }
     Ok(index)
-}
-
-/// Loads messages as the index takes them.
-async fn docs(room: &Room, scope: &TenantScope, nums: &[u64]) -> Result<Vec<Doc>, IndexingError> {
-    let mut docs = Vec::with_capacity(nums.len());
-    for some in nums.chunks(READ_POSITIONS) {
-        let messages = read::messages_of_nums(&room.store, scope, some).await?;
-        let lanes = std::thread::available_parallelism().map_or(2, usize::from);
-        let mut made = stream::iter(
-            messages
-                .into_iter()
-                .map(|message| doc(room, scope, message)),
-        )
-        .buffered(lanes);
-        while let Some(doc) = made.next().await {
-            docs.push(doc?);
-        }
-    }
-    Ok(docs)
-}
-
-async fn doc(room: &Room, scope: &TenantScope, message: Message) -> Result<Doc, IndexingError> {
-    let attachments = attachments(room, scope, &message).await?;
-    let doc = message.doc;
-    Ok(Doc {
-        num: message.row.num,
-        identity: message.row.identity_id,
-        direction: finding::direction(message.row.direction),
-        date: message.row.sort_at,
-        from: doc.from.iter().cloned().collect(),
-        to: finding::recipients(&doc),
-        extracted_text: doc.extracted_text().unwrap_or_default().to_owned(),
-        subject: doc.subject.unwrap_or_default(),
-        text: doc.text.unwrap_or_default(),
-        attachments,
-    })
-}
-
-/// Names and, where they are read, texts of a message's attachments.
-pub(crate) async fn attachments(
-    room: &Room,
-    scope: &TenantScope,
-    message: &Message,
-) -> Result<Vec<DocAttachment>, StoreError> {
-    let attachments = &message.doc.attachments;
-    let mut out: Vec<DocAttachment> = attachments.iter().map(finding::named).collect();
-    let readable: Vec<usize> = attachments
-        .iter()
-        .enumerate()
-        .filter(|(_, attachment)| finding::has_text(attachment))
-        .map(|(place, _)| place)
-        .collect();
-    if readable.is_empty() {
-        return Ok(out);
-    }
-    let raw = match read::raw(&room.store, scope, message.row.id).await {
-        Ok(Some(raw)) => raw,
-        Ok(None) | Err(StoreError::Damaged(_)) => return Ok(out),
-        Err(error) => return Err(error),
-    };
-    let indexes: Vec<usize> = readable
-        .iter()
-        .filter_map(|place| attachments.get(*place))
-        .map(|a| a.index)
-        .collect();
-    let texts = tokio::task::spawn_blocking(move || {
-        indexes
-            .into_iter()
-            .map(|index| postroom_mail::attachment_text(&raw, index))
-            .map(|text| {
-                text.pages
-                    .into_iter()
-                    .map(|page| page.text)
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            })
-            .collect::<Vec<String>>()
-    });
-    for (place, text) in readable.into_iter().zip(texts.await.unwrap_or_default()) {
-        if let Some(slot) = out.get_mut(place).filter(|_| !text.is_empty()) {
-            slot.text = Some(text);
-        }
-    }
-    Ok(out)
 }

@@ -1,5 +1,11 @@
 //! A room in a fresh folder: mail in, kept, found, read, and the same after it was closed.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do"
+)]
+
 mod finding;
 mod importing;
 mod reading;

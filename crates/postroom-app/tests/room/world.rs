@@ -14,24 +14,24 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 /// The mailbox of every world.
-pub const MAILBOX: &str = "desk@harbour.example";
+pub(crate) const MAILBOX: &str = "desk@harbour.example";
 /// Longer than any test has to wait for a worker.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-pub struct World {
-    pub room: Arc<Room>,
-    pub folder: TempDir,
-    pub identity: IdentityId,
+pub(crate) struct World {
+    pub(crate) room: Arc<Room>,
+    pub(crate) folder: TempDir,
+    pub(crate) identity: IdentityId,
 }
 
-pub async fn open(folder: &Path) -> Arc<Room> {
+pub(crate) async fn open(folder: &Path) -> Arc<Room> {
     Room::open(RoomOptions::new(folder.join("data")))
         .await
         .expect("the room opens")
 }
 
 impl World {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let room = open(folder.path()).await;
         let address = Address::parse(MAILBOX).expect("an address");
@@ -46,12 +46,12 @@ impl World {
         }
     }
 
-    pub fn tenant(&self) -> TenantId {
+    pub(crate) fn tenant(&self) -> TenantId {
         self.room.default_tenant()
     }
 
     /// Closes the room and opens it again on the same folder.
-    pub async fn reopened(self) -> Self {
+    pub(crate) async fn reopened(self) -> Self {
         self.room.close().await;
         drop(self.room);
         Self {
@@ -60,7 +60,7 @@ impl World {
         }
     }
 
-    pub fn options(&self) -> ImportOptions {
+    pub(crate) fn options(&self) -> ImportOptions {
         ImportOptions {
             tenant: self.tenant(),
             identity: self.identity,
@@ -69,7 +69,7 @@ impl World {
     }
 
     /// Imports files with these texts, named by their place.
-    pub async fn import(&self, mails: &[String]) -> ImportReport {
+    pub(crate) async fn import(&self, mails: &[String]) -> ImportReport {
         let folder = self.folder.path().join("mails");
         std::fs::create_dir_all(&folder).expect("a folder");
         for (place, mail) in mails.iter().enumerate() {
@@ -81,7 +81,7 @@ impl World {
         report
     }
 
-    pub async fn indexed(&self) {
+    pub(crate) async fn indexed(&self) {
         let indexed = self
             .room
             .indexed(self.tenant(), PATIENCE)
@@ -91,7 +91,7 @@ impl World {
     }
 
     /// Receives by SMTP for the mailbox.
-    pub async fn receive(&self, mail: &str) -> Received {
+    pub(crate) async fn receive(&self, mail: &str) -> Received {
         let address = Address::parse(MAILBOX).expect("an address");
         let RecipientVerdict::Accept(recipient) = self.room.recipient(&address).await else {
             panic!("the mailbox takes mail");
@@ -108,23 +108,23 @@ impl World {
     }
 
     /// Calls as the tenant's holder acting for the mailbox; the answer fits the published schema.
-    pub async fn call(&self, name: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Value {
         match self.try_call(name, arguments).await {
             Ok(answer) => answer,
             Err(failure) => panic!("{name}: {failure} {:?}", failure.details),
         }
     }
 
-    pub async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Failure> {
+    pub(crate) async fn try_call(&self, name: &str, arguments: Value) -> Result<Value, Failure> {
         let context = self.context(Surface::Tool);
         self.call_in(name, arguments, &context).await
     }
 
-    pub fn context(&self, surface: Surface) -> CallContext {
+    pub(crate) fn context(&self, surface: Surface) -> CallContext {
         CallContext::new(surface, RequestId::from_parts(1, 1), self.room.now())
     }
 
-    pub async fn call_in(
+    pub(crate) async fn call_in(
         &self,
         name: &str,
         mut arguments: Value,
@@ -151,13 +151,13 @@ impl World {
         Ok(answer)
     }
 
-    pub async fn search(&self, q: &str) -> Value {
+    pub(crate) async fn search(&self, q: &str) -> Value {
         self.call("mail_search", json!({"q": q})).await
     }
 }
 
 /// A mail from Ann, with further header lines.
-pub fn mail(number: usize, subject: &str, body: &str, more: &str) -> String {
+pub(crate) fn mail(number: usize, subject: &str, body: &str, more: &str) -> String {
     format!(
         "Received: from shore.example by harbour.example; Tue, 3 Nov 2026 10:{:02}:{:02} +0000\r\n\
          Message-ID: <m{number}@shore.example>\r\n\
@@ -172,7 +172,7 @@ pub fn mail(number: usize, subject: &str, body: &str, more: &str) -> String {
 }
 
 /// The subjects of a search's hits, in order.
-pub fn subjects(answer: &Value) -> Vec<&str> {
+pub(crate) fn subjects(answer: &Value) -> Vec<&str> {
     let hits = answer["hits"].as_array().expect("hits");
     hits.iter()
         .map(|hit| hit["subject"].as_str().expect("a subject"))

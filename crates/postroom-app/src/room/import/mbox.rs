@@ -159,7 +159,7 @@ impl<R: BufRead> Mbox<R> {
             return Ok(false);
         }
         let next = self.peek()?;
-        Ok(next.is_some_and(|line| is_header_line(line)))
+        Ok(next.is_some_and(is_header_line))
     }
 
     fn peek(&mut self) -> io::Result<Option<&[u8]>> {
