@@ -1,0 +1,232 @@
+//! Resources of the protocol: addresses under which an operation's answer can be read, and the
+//! changes that make it worth reading again.
+//!
+//! A row names an operation, so that a surface knows none: reading a resource calls it with the
+//! row's arguments, and the permission is the operation's.
+
+use postroom_core::FeedKind;
+use postroom_store::read;
+use serde_json::{Map, Value, json};
+
+use crate::{Actor, Failure, Operation, Room, authorise, operation};
+
+/// One resource, or a family of them with a part of the address to fill in.
+#[derive(Debug)]
+pub struct Resource {
+    /// The address; `{identity}` stands for an identity's id or address.
+    pub uri: &'static str,
+    /// Other addresses under which the same is answered.
+    pub aliases: &'static [&'static str],
+    /// A short name.
+    pub name: &'static str,
+    /// A few words for a list.
+    pub title: &'static str,
+    /// What it holds and when it is worth reading.
+    pub description: &'static str,
+    /// The operation whose answer it is.
+    pub operation: &'static str,
+    /// Arguments of the operation: name and JSON text.
+    pub arguments: &'static [(&'static str, &'static str)],
+    /// Changes of the feed after which it reads differently.
+    changes: &'static [FeedKind],
+}
+
+/// The part of an address that is filled in.
+const IDENTITY: &str = "{identity}";
+
+/// Every resource.
+pub const RESOURCES: &[Resource] = &[
+    Resource {
+        uri: "postroom://events/recent",
+        aliases: &["switchboard://events/recent"],
+        name: "recent-events",
+        title: "Recent arrivals",
+        description: "The newest arrivals, newest first, without payloads. Subscribe to hear when something arrives.",
+        operation: "list_webhook_events",
+        arguments: &[("limit", "50")],
+        changes: &[
+            FeedKind::EventReceived,
+            FeedKind::MessageReceived,
+            FeedKind::MessageImported,
+        ],
+    },
+    Resource {
+        uri: "postroom://mail/{identity}",
+        aliases: &[],
+        name: "mailbox",
+        title: "Newest threads of a mailbox",
+        description: "The newest threads of one mailbox, by identity id or address. Subscribe to hear when its mail changes.",
+        operation: "mail_list_threads",
+        arguments: &[],
+        changes: &[
+            FeedKind::MessageReceived,
+            FeedKind::MessageImported,
+            FeedKind::MessageChanged,
+        ],
+    },
+];
+
+/// A resource with the part of its address filled in.
+#[derive(Debug, Clone)]
+pub struct Located {
+    /// The row.
+    pub resource: &'static Resource,
+    /// The identity that the address names.
+    pub identity: Option<String>,
+}
+
+/// The resource at an address.
+pub fn locate(uri: &str) -> Option<Located> {
+    RESOURCES.iter().find_map(|resource| {
+        let mut addresses = std::iter::once(&resource.uri).chain(resource.aliases);
+        addresses.find_map(|address| match address.strip_suffix(IDENTITY) {
+            Some(before) => {
+                let identity = uri
+                    .strip_prefix(before)
+                    .filter(|rest| !rest.is_empty() && !rest.contains('/'))?;
+                Some(Located {
+                    resource,
+                    identity: Some(decoded(identity)),
+                })
+            }
+            None => (*address == uri).then_some(Located {
+                resource,
+                identity: None,
+            }),
+        })
+    })
+}
+
+/// A part of an address with its percent escapes resolved (`%40` in an address is common).
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((first, after)) = rest.split_first() {
+        let escape = after
+            .get(..2)
+            .and_then(|pair| std::str::from_utf8(pair).ok());
+        match (
+            first,
+            escape.and_then(|pair| u8::from_str_radix(pair, 16).ok()),
+        ) {
+            (b'%', Some(byte)) => {
+                out.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                out.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+impl Resource {
+    /// Whether a part of the address is to be filled in.
+    pub fn is_template(&self) -> bool {
+        self.uri.contains('{')
+    }
+
+    /// The operation whose answer it is; `None` when the caller may not use it.
+    pub fn operation_for(&self, actor: &Actor) -> Option<&'static Operation> {
+        operation::find(self.operation).filter(|row| actor.may_call(row))
+    }
+
+    pub(crate) fn changes_with(&self, kind: FeedKind) -> bool {
+        self.changes.contains(&kind)
+    }
+}
+
+impl Located {
+    /// The arguments of the operation.
+    pub fn arguments(&self) -> Value {
+        let mut arguments: Map<String, Value> = self
+            .resource
+            .arguments
+            .iter()
+            .filter_map(|(name, text)| Some(((*name).to_owned(), serde_json::from_str(text).ok()?)))
+            .collect();
+        if let Some(identity) = &self.identity {
+            arguments.insert("identity".to_owned(), identity.as_str().into());
+        }
+        Value::Object(arguments)
+    }
+}
+
+/// Addresses that a completion suggests at most.
+const SUGGESTIONS: usize = 100;
+
+impl Room {
+    /// Addresses of mailboxes that the caller may list and that begin with what was typed.
+    ///
+    /// # Errors
+    /// What listing the mailboxes would answer.
+    pub async fn addresses_starting(
+        &self,
+        actor: &Actor,
+        typed: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let Some(row) = operation::find("mail_list_identities").filter(|row| actor.may_call(row))
+        else {
+            return Ok(Vec::new());
+        };
+        let granted = authorise::authorise(self, actor, row, &json!({})).await?;
+        let Some(scope) = granted.scope else {
+            return Ok(Vec::new());
+        };
+        let filter = read::IdentityFilter {
+            limit: SUGGESTIONS,
+            ..Default::default()
+        };
+        let identities = read::identities(self.store(), &scope, &filter).await?;
+        let addresses = identities
+            .iter()
+            .filter_map(|identity| identity.primary_address());
+        let addresses = addresses.map(|row| row.address.clone());
+        Ok(addresses
+            .filter(|address| address.starts_with(&typed.to_lowercase()))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_names_an_operation_of_the_table() {
+        for resource in RESOURCES {
+            assert!(
+                operation::find(resource.operation).is_some(),
+                "{}",
+                resource.operation
+            );
+        }
+    }
+
+    #[test]
+    fn an_address_is_located_by_its_own_and_its_other_name() {
+        for uri in ["postroom://events/recent", "switchboard://events/recent"] {
+            assert_eq!(
+                locate(uri).map(|located| located.resource.name),
+                Some("recent-events")
+            );
+        }
+        let mailbox = locate("postroom://mail/a%40b.example").expect("located");
+        assert_eq!(
+            mailbox.arguments(),
+            serde_json::json!({"identity": "a@b.example"})
+        );
+        for uri in [
+            "postroom://mail/",
+            "postroom://mail/a/b",
+            "postroom://events",
+            "file:///etc/passwd",
+            "",
+        ] {
+            assert!(locate(uri).is_none(), "{uri}");
+        }
+    }
+}
