@@ -20,20 +20,35 @@ async fn without_its_permission_an_operation_is_not_listed_and_not_called() {
         for level in [Level::Identity, Level::Tenant, Level::Platform] {
             let mut actor = at_level(&world, level);
             let reaches = row.levels.contains(&level);
-            assert_eq!(lists(&actor, row.name), reaches && row.is_tool(), "{} {level:?}", row.name);
+            assert_eq!(
+                lists(&actor, row.name),
+                reaches && row.is_tool(),
+                "{} {level:?}",
+                row.name
+            );
             if reaches {
                 actor.permissions.retain(|held| *held != row.permission);
             }
             assert!(!lists(&actor, row.name), "{}", row.name);
             let failure = world
-                .call(&actor, row.name, arguments(row.name, &world.own), Surface::Rest)
+                .call(
+                    &actor,
+                    row.name,
+                    arguments(row.name, &world.own),
+                    Surface::Rest,
+                )
                 .await
                 .expect_err(row.name);
             if reaches {
                 assert_eq!(failure.code, ErrorCode::PermissionDenied, "{}", row.name);
                 assert_eq!(failure.details["required"], row.permission.as_str());
             } else {
-                assert_eq!(failure.code, ErrorCode::ScopeDenied, "{} {level:?}", row.name);
+                assert_eq!(
+                    failure.code,
+                    ErrorCode::ScopeDenied,
+                    "{} {level:?}",
+                    row.name
+                );
             }
         }
     }
@@ -43,16 +58,49 @@ async fn without_its_permission_an_operation_is_not_listed_and_not_called() {
 /// is nowhere.
 fn names(world: &World) -> Vec<(&'static str, Vec<Value>, Value)> {
     let (sibling, foreign) = (&world.sibling, &world.foreign);
-    let both = |of_sibling: &String, of_foreign: &String| vec![json!(of_sibling), json!(of_foreign)];
+    let both =
+        |of_sibling: &String, of_foreign: &String| vec![json!(of_sibling), json!(of_foreign)];
     vec![
-        ("thread_id", both(&sibling.thread, &foreign.thread), json!("thr_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("message_id", both(&sibling.message, &foreign.message), json!("msg_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("attachment_id", both(&sibling.attachment, &foreign.attachment), json!("att_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("address_id", both(&sibling.address_id, &foreign.address_id), json!("adr_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("tenant_id", vec![json!(foreign.tenant)], json!("ten_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("key_id", vec![json!(foreign.key)], json!("key_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("identity", vec![json!(foreign.identity)], json!("idn_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
-        ("identity", vec![json!(foreign.address)], json!("nobody@nowhere.example")),
+        (
+            "thread_id",
+            both(&sibling.thread, &foreign.thread),
+            json!("thr_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "message_id",
+            both(&sibling.message, &foreign.message),
+            json!("msg_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "attachment_id",
+            both(&sibling.attachment, &foreign.attachment),
+            json!("att_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "address_id",
+            both(&sibling.address_id, &foreign.address_id),
+            json!("adr_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "tenant_id",
+            vec![json!(foreign.tenant)],
+            json!("ten_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "key_id",
+            vec![json!(foreign.key)],
+            json!("key_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "identity",
+            vec![json!(foreign.identity)],
+            json!("idn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "identity",
+            vec![json!(foreign.address)],
+            json!("nobody@nowhere.example"),
+        ),
     ]
 }
 
@@ -74,7 +122,10 @@ async fn what_is_anothers_answers_byte_for_byte_as_what_is_missing() {
                 let answer = async |value: &Value| {
                     let mut arguments = arguments(row.name, &world.own);
                     if row.name == "mail_update_labels" && argument == "thread_id" {
-                        arguments.as_object_mut().expect("object").remove("message_id");
+                        arguments
+                            .as_object_mut()
+                            .expect("object")
+                            .remove("message_id");
                     }
                     arguments[argument] = value.clone();
                     let failure = world
@@ -85,7 +136,11 @@ async fn what_is_anothers_answers_byte_for_byte_as_what_is_missing() {
                     failure.tool_envelope(request_id()).to_string()
                 };
                 let expected = answer(&missing).await;
-                assert!(expected.contains("not_found"), "{} {argument}: {expected}", row.name);
+                assert!(
+                    expected.contains("not_found"),
+                    "{} {argument}: {expected}",
+                    row.name
+                );
                 for other in &others {
                     let found = answer(other).await;
                     assert_eq!(found, expected, "{} {argument}", row.name);
@@ -101,12 +156,26 @@ async fn what_is_anothers_answers_byte_for_byte_as_what_is_missing() {
 #[tokio::test]
 async fn an_identity_key_acts_as_itself_only_and_need_not_say_so() {
     let world = World::new().await;
-    for named in [json!({}), json!({"identity": world.own.identity}), json!({"identity": world.own.address})] {
-        assert!(world.call(&world.agent, "mail_list_threads", named, Surface::Tool).await.is_ok());
+    for named in [
+        json!({}),
+        json!({"identity": world.own.identity}),
+        json!({"identity": world.own.address}),
+    ] {
+        assert!(
+            world
+                .call(&world.agent, "mail_list_threads", named, Surface::Tool)
+                .await
+                .is_ok()
+        );
     }
     for named in [&world.sibling.identity, &world.sibling.address] {
         let failure = world
-            .call(&world.agent, "mail_list_threads", json!({"identity": named}), Surface::Tool)
+            .call(
+                &world.agent,
+                "mail_list_threads",
+                json!({"identity": named}),
+                Surface::Tool,
+            )
             .await
             .expect_err("a sibling");
         assert_eq!(failure.code, ErrorCode::IdentityNotFound);
@@ -124,7 +193,12 @@ async fn a_wider_key_must_name_the_mailbox() {
         assert_eq!(failure.code, ErrorCode::InvalidRequest);
         assert_eq!(failure.details["errors"][0]["path"], "identity");
         let named = json!({"identity": world.own.address});
-        assert!(world.call(actor, "mail_list_threads", named, Surface::Tool).await.is_ok());
+        assert!(
+            world
+                .call(actor, "mail_list_threads", named, Surface::Tool)
+                .await
+                .is_ok()
+        );
     }
 }
 
@@ -132,7 +206,12 @@ async fn a_wider_key_must_name_the_mailbox() {
 async fn a_whole_tenant_search_is_denied_to_an_identity_key() {
     let world = World::new().await;
     let failure = world
-        .call(&world.agent, "mail_search", json!({"q": "deposit", "scope": "tenant"}), Surface::Tool)
+        .call(
+            &world.agent,
+            "mail_search",
+            json!({"q": "deposit", "scope": "tenant"}),
+            Surface::Tool,
+        )
         .await
         .expect_err("denied");
     assert_eq!(failure.code, ErrorCode::ScopeDenied);
@@ -142,14 +221,28 @@ async fn a_whole_tenant_search_is_denied_to_an_identity_key() {
 async fn a_suspended_tenant_is_told_so_before_anything_else() {
     let world = World::new().await;
     let status = |status: &str| json!({"tenant_id": world.own.tenant, "status": status});
-    world.ok(&world.platform, "tenant_update", status("suspended")).await;
+    world
+        .ok(&world.platform, "tenant_update", status("suspended"))
+        .await;
     let failure = world
-        .call(&world.agent, "mail_get_message", json!({"nonsense": 1}), Surface::Tool)
+        .call(
+            &world.agent,
+            "mail_get_message",
+            json!({"nonsense": 1}),
+            Surface::Tool,
+        )
         .await
         .expect_err("suspended");
     assert_eq!(failure.code, ErrorCode::TenantSuspended);
-    world.ok(&world.platform, "tenant_update", status("active")).await;
-    assert!(world.call(&world.agent, "mail_list_threads", json!({}), Surface::Tool).await.is_ok());
+    world
+        .ok(&world.platform, "tenant_update", status("active"))
+        .await;
+    assert!(
+        world
+            .call(&world.agent, "mail_list_threads", json!({}), Surface::Tool)
+            .await
+            .is_ok()
+    );
 }
 
 #[tokio::test]
@@ -164,8 +257,18 @@ async fn keys_that_are_not_known_answer_alike_and_only_a_right_secret_learns_mor
         let failure = world.room.authenticate(token).await.expect_err(token);
         assert_eq!(failure, ErrorCode::Unauthenticated.into(), "{token}");
     }
-    world.ok(&world.tenant, "key_rotate", json!({"key_id": world.own.key, "overlap_hours": 0})).await;
-    let failure = world.room.authenticate(&world.agent_token).await.expect_err("overlap ended");
+    world
+        .ok(
+            &world.tenant,
+            "key_rotate",
+            json!({"key_id": world.own.key, "overlap_hours": 0}),
+        )
+        .await;
+    let failure = world
+        .room
+        .authenticate(&world.agent_token)
+        .await
+        .expect_err("overlap ended");
     assert_eq!(failure, ErrorCode::Unauthenticated.into());
 }
 
@@ -173,8 +276,18 @@ async fn keys_that_are_not_known_answer_alike_and_only_a_right_secret_learns_mor
 async fn a_revoked_key_ends_with_its_next_request() {
     let world = World::new().await;
     assert!(world.room.authenticate(&world.agent_token).await.is_ok());
-    world.ok(&world.tenant, "key_revoke", json!({"key_id": world.own.key})).await;
-    let failure = world.room.authenticate(&world.agent_token).await.expect_err("revoked");
+    world
+        .ok(
+            &world.tenant,
+            "key_revoke",
+            json!({"key_id": world.own.key}),
+        )
+        .await;
+    let failure = world
+        .room
+        .authenticate(&world.agent_token)
+        .await
+        .expect_err("revoked");
     assert_eq!(failure.code, ErrorCode::KeyRevoked);
 }
 
@@ -183,17 +296,49 @@ async fn no_key_makes_or_rotates_a_wider_one() {
     let world = World::new().await;
     let mut narrow = world.tenant.clone();
     narrow.permissions = vec![Permission::KeysManage, Permission::SearchRead];
-    let create = |level: &str, permission: &str| {
-        json!({"name": "k", "level": level, "permissions": [permission]})
-    };
+    let create = |level: &str, permission: &str| json!({"name": "k", "level": level, "permissions": [permission]});
     let refused = async |actor: &Actor, name: &str, arguments: Value| {
-        world.call(actor, name, arguments, Surface::Rest).await.expect_err(name).code
+        world
+            .call(actor, name, arguments, Surface::Rest)
+            .await
+            .expect_err(name)
+            .code
     };
-    assert_eq!(refused(&narrow, "key_create", create("tenant", "messages:read")).await, ErrorCode::KeyScopeExceeded);
-    assert_eq!(refused(&world.tenant, "key_create", create("platform", "search:read")).await, ErrorCode::KeyScopeExceeded);
-    let wide = world.ok(&world.tenant, "key_create", create("tenant", "messages:read")).await;
-    assert_eq!(refused(&narrow, "key_rotate", json!({"key_id": wide["id"]})).await, ErrorCode::KeyScopeExceeded);
-    assert!(world.call(&narrow, "key_create", create("tenant", "search:read"), Surface::Rest).await.is_ok());
+    assert_eq!(
+        refused(&narrow, "key_create", create("tenant", "messages:read")).await,
+        ErrorCode::KeyScopeExceeded
+    );
+    assert_eq!(
+        refused(
+            &world.tenant,
+            "key_create",
+            create("platform", "search:read")
+        )
+        .await,
+        ErrorCode::KeyScopeExceeded
+    );
+    let wide = world
+        .ok(
+            &world.tenant,
+            "key_create",
+            create("tenant", "messages:read"),
+        )
+        .await;
+    assert_eq!(
+        refused(&narrow, "key_rotate", json!({"key_id": wide["id"]})).await,
+        ErrorCode::KeyScopeExceeded
+    );
+    assert!(
+        world
+            .call(
+                &narrow,
+                "key_create",
+                create("tenant", "search:read"),
+                Surface::Rest
+            )
+            .await
+            .is_ok()
+    );
     let failure = world
         .call(
             &world.tenant,
@@ -203,18 +348,27 @@ async fn no_key_makes_or_rotates_a_wider_one() {
         )
         .await
         .expect_err("not at this level");
-    assert_eq!(failure.details["reason"], "permission_not_allowed_for_level");
+    assert_eq!(
+        failure.details["reason"],
+        "permission_not_allowed_for_level"
+    );
 }
 
 #[tokio::test]
 async fn the_payload_of_mail_needs_the_right_to_read_messages() {
     let world = World::new().await;
     let mut actor = world.agent.clone();
-    let whole = world.ok(&actor, "get_webhook_event", json!({"id": world.own.event})).await;
+    let whole = world
+        .ok(&actor, "get_webhook_event", json!({"id": world.own.event}))
+        .await;
     assert_eq!(whole["payload_encoding"], "utf8");
     assert!(whole["payload"].as_str().expect("text").contains(CANARY));
-    actor.permissions.retain(|held| *held != Permission::MessagesRead);
-    let bare = world.ok(&actor, "get_webhook_event", json!({"id": world.own.event})).await;
+    actor
+        .permissions
+        .retain(|held| *held != Permission::MessagesRead);
+    let bare = world
+        .ok(&actor, "get_webhook_event", json!({"id": world.own.event}))
+        .await;
     assert_eq!(bare["payload"], Value::Null);
     assert_eq!(bare["payload_withheld"], "messages:read");
     assert!(!bare.to_string().contains(CANARY));
@@ -226,7 +380,12 @@ async fn a_foreign_event_answers_as_a_missing_one() {
     // Ids are numbers of a tenant, so another's event is met by its number only.
     let answer = async |id: u64| {
         let failure = world
-            .call(&world.agent, "get_webhook_event", json!({"id": id}), Surface::Tool)
+            .call(
+                &world.agent,
+                "get_webhook_event",
+                json!({"id": id}),
+                Surface::Tool,
+            )
             .await
             .expect_err("not found");
         failure.tool_envelope(request_id()).to_string()
@@ -243,7 +402,11 @@ async fn the_request_after_the_last_allowed_one_is_told_to_wait() {
     let failure = world.room.charge(&world.agent).expect_err("past it");
     assert_eq!(failure.code, ErrorCode::RateLimited);
     assert_eq!(failure.details["bucket"], "key");
-    assert!(failure.retry_after_seconds.is_some_and(|seconds| (1..=60).contains(&seconds)));
+    assert!(
+        failure
+            .retry_after_seconds
+            .is_some_and(|seconds| (1..=60).contains(&seconds))
+    );
     let envelope = failure.tool_envelope(request_id());
     assert_eq!(envelope["error"]["details"]["http_status"], 429);
     assert!(envelope["error"]["details"]["retry_after"].is_u64());
@@ -253,7 +416,14 @@ async fn the_request_after_the_last_allowed_one_is_told_to_wait() {
 async fn searches_have_a_bucket_of_their_own() {
     let world = World::new().await;
     let contacts = async || {
-        world.call(&world.agent, "mail_search_contacts", json!({"q": "mia"}), Surface::Tool).await
+        world
+            .call(
+                &world.agent,
+                "mail_search_contacts",
+                json!({"q": "mia"}),
+                Surface::Tool,
+            )
+            .await
     };
     for _ in 0..120 {
         contacts().await.expect("within the limit");

@@ -49,7 +49,9 @@ fn bare(schema: &Value) -> Value {
                     }
                     "properties" => {
                         let properties = value.as_object().expect("properties");
-                        let bare = properties.iter().map(|(name, value)| (name.clone(), bare(value)));
+                        let bare = properties
+                            .iter()
+                            .map(|(name, value)| (name.clone(), bare(value)));
                         out.insert(name.clone(), Value::Object(bare.collect()));
                     }
                     _ => {
@@ -102,10 +104,21 @@ fn mail_tools_stand_first_and_in_the_contracts_order() {
         .filter(|row| row.toolset == Toolset::Mail)
         .map(|row| row.name)
         .collect();
-    let expected: Vec<&str> = MAIL_TOOLS.iter().copied().filter(|name| names.contains(name)).collect();
+    let expected: Vec<&str> = MAIL_TOOLS
+        .iter()
+        .copied()
+        .filter(|name| names.contains(name))
+        .collect();
     assert_eq!(names, expected);
     assert!(names.iter().zip(TABLE).all(|(name, row)| *name == row.name));
-    for name in ["mail_list_threads", "mail_search", "mail_get_thread", "mail_get_message", "mail_wait", "mail_update_labels"] {
+    for name in [
+        "mail_list_threads",
+        "mail_search",
+        "mail_get_thread",
+        "mail_get_message",
+        "mail_wait",
+        "mail_update_labels",
+    ] {
         assert!(names.contains(&name), "{name}");
     }
 }
@@ -127,10 +140,20 @@ fn names_titles_and_descriptions_are_there_and_differ() {
         for words in [row.name, row.title, row.description] {
             assert!(!words.trim().is_empty(), "{}", row.name);
             assert!(seen.insert(words), "{words} stands twice");
-            assert!(!words.contains("  "), "{}: two spaces in {words:?}", row.name);
+            assert!(
+                !words.contains("  "),
+                "{}: two spaces in {words:?}",
+                row.name
+            );
         }
         assert!(row.description.ends_with('.'), "{}", row.name);
-        assert!(row.name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{}", row.name);
+        assert!(
+            row.name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_'),
+            "{}",
+            row.name
+        );
     }
 }
 
@@ -155,7 +178,10 @@ const NOT_ON_TOP: &[&str] = &["oneOf", "anyOf", "allOf", "not", "$ref", "$defs",
 #[test]
 fn schemas_are_plain_objects_without_references() {
     for row in TABLE {
-        for (what, schema) in [("input", row.input_schema()), ("output", row.output_schema())] {
+        for (what, schema) in [
+            ("input", row.input_schema()),
+            ("output", row.output_schema()),
+        ] {
             if what == "output" && !row.is_tool() && schema.is_null() {
                 continue;
             }
@@ -170,7 +196,12 @@ fn schemas_are_plain_objects_without_references() {
             assert!(!text.contains("\"$schema\""), "{at} names a dialect");
             jsonschema::draft202012::new(schema).unwrap_or_else(|error| panic!("{at}: {error}"));
         }
-        assert_eq!(row.input_schema()["additionalProperties"], false, "{}", row.name);
+        assert_eq!(
+            row.input_schema()["additionalProperties"],
+            false,
+            "{}",
+            row.name
+        );
     }
 }
 
@@ -214,7 +245,10 @@ fn every_row_has_a_route_and_a_path_parameter_is_an_argument() {
         assert!(row.route().is_some(), "{}", row.name);
         for route in row.routes {
             for part in route.path.split('/') {
-                let Some(name) = part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) else {
+                let Some(name) = part
+                    .strip_prefix('{')
+                    .and_then(|part| part.strip_suffix('}'))
+                else {
                     continue;
                 };
                 let argument = route.argument(name);
@@ -235,7 +269,9 @@ fn routes_that_are_shared_can_be_told_apart() {
     for row in TABLE {
         for route in row.routes {
             assert!(
-                !seen.iter().any(|(method, path, _)| *method == route.method && *path == route.path),
+                !seen
+                    .iter()
+                    .any(|(method, path, _)| *method == route.method && *path == route.path),
                 "{} {} of {}",
                 route.method,
                 route.path,
@@ -266,7 +302,11 @@ fn the_reference_page_names_every_operation_and_argument() {
     let page = postroom_app::reference_markdown();
     for row in TABLE {
         assert!(page.contains(&format!("\n### {}\n", row.name)));
-        for name in row.input_schema()["properties"].as_object().expect("properties").keys() {
+        for name in row.input_schema()["properties"]
+            .as_object()
+            .expect("properties")
+            .keys()
+        {
             assert!(page.contains(&format!("| `{name}`")), "{} {name}", row.name);
         }
     }

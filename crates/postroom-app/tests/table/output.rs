@@ -36,7 +36,11 @@ async fn every_answer_validates_against_its_published_schema() {
             .find(|level| row.levels.contains(level))
             .expect("a level");
         let actor = at_level(&world, level);
-        let surfaces = if row.annotations.read_only { vec![Surface::Tool, Surface::Rest] } else { vec![Surface::Tool] };
+        let surfaces = if row.annotations.read_only {
+            vec![Surface::Tool, Surface::Rest]
+        } else {
+            vec![Surface::Tool]
+        };
         for surface in surfaces {
             let context = CallContext::new(surface, request_id(), world.room.now());
             let body = bytes::Bytes::from(letter("third@room.example"));
@@ -47,7 +51,9 @@ async fn every_answer_validates_against_its_published_schema() {
                 .await
                 .unwrap_or_else(|failure| panic!("{}: {failure} {:?}", row.name, failure.details));
             match (reply, row.handler) {
-                (Reply::Json(answer), Handler::Json(_) | Handler::BytesIn(_)) => assert_valid(row.name, &answer),
+                (Reply::Json(answer), Handler::Json(_) | Handler::BytesIn(_)) => {
+                    assert_valid(row.name, &answer)
+                }
                 (Reply::Bytes(body), Handler::BytesOut(_)) => assert!(!body.bytes.is_empty()),
                 (reply, _) => panic!("{} answered {reply:?}", row.name),
             }
@@ -58,7 +64,10 @@ async fn every_answer_validates_against_its_published_schema() {
 #[tokio::test]
 async fn a_tool_call_and_its_rest_call_answer_the_same() {
     let world = World::new().await;
-    for row in TABLE.iter().filter(|row| row.is_tool() && row.annotations.read_only) {
+    for row in TABLE
+        .iter()
+        .filter(|row| row.is_tool() && row.annotations.read_only)
+    {
         if !row.levels.contains(&Level::Tenant) {
             continue;
         }
@@ -100,11 +109,19 @@ async fn arguments_that_do_not_fit_are_named_in_the_dialect_of_the_toolset() {
                 .await
                 .expect_err("refused");
             assert_eq!(failure.code, code, "{name} {arguments}");
-            assert_eq!(failure.details["errors"][0]["path"], path, "{name} {arguments}");
+            assert_eq!(
+                failure.details["errors"][0]["path"], path,
+                "{name} {arguments}"
+            );
         }
     }
     let failure = world
-        .call(&world.agent, "list_webhook_events", json!({"since": "yesterday"}), Surface::Tool)
+        .call(
+            &world.agent,
+            "list_webhook_events",
+            json!({"since": "yesterday"}),
+            Surface::Tool,
+        )
         .await
         .expect_err("refused");
     assert_eq!(failure.details["errors"][0]["path"], "since");
@@ -120,7 +137,13 @@ async fn arguments_that_do_not_fit_are_named_in_the_dialect_of_the_toolset() {
 /// A mail that fits no budget: long text, hundreds of recipients with long names.
 fn enormous(to: &str) -> String {
     let many: Vec<String> = (0..200)
-        .map(|place| format!("\"{}\" <person{place}@{}.example>", "n".repeat(200), "d".repeat(60)))
+        .map(|place| {
+            format!(
+                "\"{}\" <person{place}@{}.example>",
+                "n".repeat(200),
+                "d".repeat(60)
+            )
+        })
         .collect();
     format!(
         "From: Mia <mia@garage.example>\r\nTo: {}\r\nCc: {}\r\nSubject: Enormous\r\nDate: Mon, 02 Nov 2026 10:00:00 +0000\r\n\
@@ -149,7 +172,12 @@ async fn an_answer_past_every_budget_is_cut_marked_and_still_valid() {
     let id = received.message_id.expect("a message").to_string();
     let arguments = json!({"message_id": id, "include_quoted": true, "include_headers": true});
     let tool = world
-        .call(&world.agent, "mail_get_message", arguments.clone(), Surface::Tool)
+        .call(
+            &world.agent,
+            "mail_get_message",
+            arguments.clone(),
+            Surface::Tool,
+        )
         .await
         .expect("an answer");
     assert!(tool.to_string().len() <= limit::TOOL_RESULT_BYTES);
@@ -182,20 +210,28 @@ async fn pages_of_events_neither_repeat_nor_skip_while_mail_arrives() {
     for number in 0..8 {
         take_in(number).await;
     }
-    let whole = world.ok(&world.agent, "list_webhook_events", json!({})).await;
+    let whole = world
+        .ok(&world.agent, "list_webhook_events", json!({}))
+        .await;
     let ids = |answer: &Value| -> Vec<u64> {
         let events = answer["events"].as_array().expect("events").iter();
-        events.map(|event| event["id"].as_u64().expect("an id")).collect()
+        events
+            .map(|event| event["id"].as_u64().expect("an id"))
+            .collect()
     };
     let expected = ids(&whole);
     assert_eq!(expected.len(), 10);
     let mut seen = Vec::new();
     let mut arguments = json!({"limit": 3});
     for number in 100.. {
-        let page = world.ok(&world.agent, "list_webhook_events", arguments.clone()).await;
+        let page = world
+            .ok(&world.agent, "list_webhook_events", arguments.clone())
+            .await;
         seen.extend(ids(&page));
         take_in(number).await;
-        let Some(cursor) = page.get("next_cursor") else { break };
+        let Some(cursor) = page.get("next_cursor") else {
+            break;
+        };
         arguments["cursor"] = cursor.clone();
     }
     assert_eq!(seen, expected);
@@ -210,6 +246,12 @@ async fn pages_of_events_neither_repeat_nor_skip_while_mail_arrives() {
         .expect_err("other filters");
     assert_eq!(failure.code, ErrorCode::InvalidArgument);
     let newest = expected[0];
-    let later = world.ok(&world.agent, "list_webhook_events", json!({"since": newest.to_string()})).await;
+    let later = world
+        .ok(
+            &world.agent,
+            "list_webhook_events",
+            json!({"since": newest.to_string()}),
+        )
+        .await;
     assert!(ids(&later).iter().all(|id| *id > newest) && !ids(&later).is_empty());
 }

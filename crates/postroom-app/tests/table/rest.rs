@@ -12,19 +12,28 @@ fn arguments(operation: &str, route: usize, request: RestRequest) -> Result<Valu
 }
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
-    list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    list.iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
 }
 
 #[test]
 fn parameters_take_the_type_that_the_schema_asks_for() {
     let request = RestRequest {
         path: pairs(&[("identity_id", "idn_1")]),
-        query: pairs(&[("limit", "5"), ("is_unread", "true"), ("needs_reply_gte", "0.5"), ("label", "7")]),
+        query: pairs(&[
+            ("limit", "5"),
+            ("is_unread", "true"),
+            ("needs_reply_gte", "0.5"),
+            ("label", "7"),
+        ]),
         body: None,
     };
     assert_eq!(
         arguments("mail_list_threads", 0, request),
-        Ok(json!({"identity": "idn_1", "limit": 5, "is_unread": true, "needs_reply_gte": 0.5, "label": "7"}))
+        Ok(
+            json!({"identity": "idn_1", "limit": 5, "is_unread": true, "needs_reply_gte": 0.5, "label": "7"})
+        )
     );
 }
 
@@ -73,7 +82,10 @@ fn a_body_that_is_no_object_is_refused() {
         body: Some(json!([1])),
         ..RestRequest::default()
     };
-    assert_eq!(arguments("mail_search", 0, request), Err(ErrorCode::InvalidRequest));
+    assert_eq!(
+        arguments("mail_search", 0, request),
+        Err(ErrorCode::InvalidRequest)
+    );
 }
 
 #[test]

@@ -47,7 +47,9 @@ pub(crate) fn request_id() -> RequestId {
 impl World {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let room = Room::open(RoomOptions::new(folder.path())).await.expect("a room");
+        let room = Room::open(RoomOptions::new(folder.path()))
+            .await
+            .expect("a room");
         let platform = Actor::local_platform(room.worker_scope().platform());
         let tenant = Actor::local_tenant(room.default_tenant());
         let made = ok(&room, &platform, "tenant_create", json!({"slug": "other"})).await;
@@ -57,7 +59,17 @@ impl World {
         let (sibling, _) = mailbox(&room, &tenant, "ben@room.example").await;
         let (foreign, _) = mailbox(&room, &stranger, "eve@other.example").await;
         let agent = room.authenticate(&agent_token).await.expect("a key");
-        Self { room, tenant, agent, agent_token, platform, own, sibling, foreign, _folder: folder }
+        Self {
+            room,
+            tenant,
+            agent,
+            agent_token,
+            platform,
+            own,
+            sibling,
+            foreign,
+            _folder: folder,
+        }
     }
 
     pub(crate) async fn call(
@@ -120,7 +132,11 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
     for raw in [letter(address), answer(address)] {
         let mail = ArchiveMail {
             raw: raw.into_bytes(),
-            recipient: Recipient { tenant, identity: id, delivered_to: Some(address.to_owned()) },
+            recipient: Recipient {
+                tenant,
+                identity: id,
+                delivered_to: Some(address.to_owned()),
+            },
             read: false,
             file_time: Some(Timestamp::from_ms(1_790_000_000_000)),
         };
@@ -129,7 +145,13 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         message = message.or(received.message_id);
     }
     let message = message.expect("a message").to_string();
-    let seen = ok(room, actor, "mail_get_message", json!({"message_id": message, "identity": address})).await;
+    let seen = ok(
+        room,
+        actor,
+        "mail_get_message",
+        json!({"message_id": message, "identity": address}),
+    )
+    .await;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let seen = seen.get("message").unwrap_or(&seen).clone();
     let ids = Ids {
@@ -181,7 +203,11 @@ pub(crate) fn at_level(world: &World, level: Level) -> Actor {
 pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
     let identity = &ids.identity;
     match name {
-        "mail_list_identities" | "tenant_list" | "key_list" | "list_webhook_events" | "tenant_get" => json!({}),
+        "mail_list_identities"
+        | "tenant_list"
+        | "key_list"
+        | "list_webhook_events"
+        | "tenant_get" => json!({}),
         "mail_list_threads" | "identity_get" => json!({"identity": identity}),
         "mail_search" => json!({"identity": identity, "q": "deposit"}),
         "mail_get_thread" => json!({"identity": identity, "thread_id": ids.thread}),
@@ -192,7 +218,9 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
             json!({"identity": identity, "message_id": ids.message, "attachment_id": ids.attachment})
         }
         "mail_search_contacts" => json!({"identity": identity, "q": "mia"}),
-        "mail_wait" => json!({"identity": identity, "timeout_seconds": 1, "since": "2020-01-01T00:00:00Z"}),
+        "mail_wait" => {
+            json!({"identity": identity, "timeout_seconds": 1, "since": "2020-01-01T00:00:00Z"})
+        }
         "mail_update_labels" => {
             json!({"identity": identity, "message_id": ids.message, "labels_add": ["done"], "read": true})
         }
@@ -203,7 +231,9 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "identity_create" => json!({"address": "new@room.example"}),
         "identity_update" => json!({"identity": identity, "display_name": "Ann"}),
         "address_add" => json!({"identity": identity, "address": "ann.two@room.example"}),
-        "address_retire" => json!({"identity": identity, "address_id": ids.address_id, "after_days": 1}),
+        "address_retire" => {
+            json!({"identity": identity, "address_id": ids.address_id, "after_days": 1})
+        }
         "key_create" => json!({"name": "k", "level": "tenant", "permissions": ["search:read"]}),
         "key_get" | "key_rotate" | "key_revoke" => json!({"key_id": ids.key}),
         other => panic!("no arguments for {other}: add a row here"),
