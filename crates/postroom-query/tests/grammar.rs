@@ -1,5 +1,11 @@
 //! What a query means, how it prints and where it is wrong.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
+
 use postroom_query::{Plan, QueryError, State, parse, plan};
 use postroom_types::{
     Timestamp,

@@ -19,7 +19,7 @@ use spans::{Finder, Span};
 const REASONS: usize = 8;
 
 /// The part of the message that shows best why it matches: plain text of one line, at most
-/// `max_chars` characters, `…` where it is cut.
+/// `max_chars` (three or more) characters, `…` where it is cut.
 pub fn snippet(plan: &Plan, how: Match, texts: &MessageTexts<'_>, max_chars: usize) -> String {
     let finder = Finder::of(plan, how);
     let attachments = texts.attachments.iter().filter_map(|a| a.text.as_deref());

@@ -75,7 +75,7 @@ pub(crate) fn count(
         }
     }
     let mut months: Vec<_> = months.into_iter().collect();
-    months.sort_unstable_by(|a, b| b.0.cmp(&a.0));
+    months.sort_unstable_by_key(|(month, _)| std::cmp::Reverse(*month));
     months.truncate(MONTH_VALUES);
     let month_name = |(year, month): (i16, i8)| format!("{year:04}-{month:02}");
     Ok(IndexFacets {

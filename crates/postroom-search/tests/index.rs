@@ -1,5 +1,11 @@
 //! What an index on disk finds, in which order, and how it comes back.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;

@@ -120,3 +120,66 @@ fn densest(offsets: &[usize], spans: &[Span], room: usize) -> (usize, usize) {
     }
     (best.1, best.2)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn span(leaf: usize, line: &str, word: &str) -> Span {
+        let from = line.find(word).expect("the word");
+        Span {
+            leaf,
+            from,
+            to: from + word.len(),
+        }
+    }
+
+    #[test]
+    fn the_window_with_the_most_different_leaves_wins() {
+        let line = format!(
+            "red red red {} red blue {}",
+            "x ".repeat(60),
+            "y ".repeat(60)
+        );
+        let mut spans: Vec<Span> = line
+            .match_indices("red")
+            .map(|(from, _)| Span {
+                leaf: 0,
+                from,
+                to: from + 3,
+            })
+            .collect();
+        spans.push(span(1, &line, "blue"));
+        assert!(best(&line, &spans, 40).contains("red blue"));
+    }
+
+    #[test]
+    fn a_short_line_is_shown_whole() {
+        assert_eq!(best("all of it", &[], 9), "all of it");
+        assert_eq!(best("all of it", &[], 8), "all of…");
+        assert_eq!(one_line(" a\r\n\tb\u{7}c  "), "a b c");
+    }
+
+    proptest! {
+        #[test]
+        fn a_window_fits_and_is_part_of_the_line(
+            line in "[a-zé請 ]{0,200}",
+            places in prop::collection::vec((0_usize..5, 0_usize..200, 1_usize..30), 0..20),
+            max_chars in 3_usize..120,
+        ) {
+            let line = one_line(&line);
+            let offsets: Vec<usize> = line.char_indices().map(|(at, _)| at).chain([line.len()]).collect();
+            let at = |place: usize| offsets[place.min(offsets.len() - 1)];
+            let mut spans: Vec<Span> = places
+                .into_iter()
+                .map(|(leaf, from, length)| Span { leaf, from: at(from), to: at(from + length) })
+                .filter(|span| span.from < span.to)
+                .collect();
+            spans.sort_by_key(|span| (span.from, span.to));
+            let shown = best(&line, &spans, max_chars);
+            prop_assert!(shown.chars().count() <= max_chars);
+            prop_assert!(line.contains(shown.trim_matches(CUT)));
+        }
+    }
+}

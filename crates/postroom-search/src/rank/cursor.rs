@@ -15,7 +15,7 @@ const PHRASE_ENDINGS: usize = 1_000;
 /// A walk over the documents that hold a leaf in one field.
 pub(super) enum Cursor {
     /// One word.
-    Word(SegmentPostings),
+    Word(Box<SegmentPostings>),
     /// Several in a row.
     Phrase(Box<Phrase>),
 }
@@ -30,7 +30,7 @@ impl Cursor {
         if let ([word], None) = (wanted.words.as_slice(), &wanted.stem) {
             let term = Term::from_field_text(field, &word.text);
             let postings = index.read_postings(&term, IndexRecordOption::WithFreqs)?;
-            return Ok(postings.map(Self::Word));
+            return Ok(postings.map(|postings| Self::Word(Box::new(postings))));
         }
         let mut words = Vec::new();
         for word in &wanted.words {
