@@ -55,7 +55,7 @@ pub struct Denial {
     /// 401.
     pub challenge: Option<String>,
     /// Further headers.
-    pub headers: HeaderMap,
+    pub headers: Box<HeaderMap>,
 }
 
 impl Denial {
@@ -70,7 +70,7 @@ impl Denial {
             details: None,
             retry_after_s: None,
             challenge: None,
-            headers: HeaderMap::new(),
+            headers: Box::default(),
         }
     }
 

@@ -23,6 +23,7 @@ use postroom_mcp::envelope::{Message, RequestMessage, parse};
 use postroom_mcp::{Field, Head, Registry, Rejection, Revision, Server, Visitor, Wire, code};
 use postroom_types::ErrorCode;
 use postroom_types::limit::REQUEST_BODY_BYTES;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use exchange::Guard;
@@ -49,7 +50,7 @@ pub struct Endpoint<R: Registry, G> {
     hosts: Hosts,
     pub(crate) streams: Arc<Streams>,
     pub(crate) shutdown: CancellationToken,
-    pub(crate) since: std::time::Instant,
+    pub(crate) since: Instant,
 }
 
 impl<R: Registry, G> std::fmt::Debug for Endpoint<R, G> {
@@ -67,10 +68,6 @@ where
 {
     /// An endpoint. When `shutdown` is cancelled, open subscriptions end gracefully and running
     /// calls are told to.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a monotonic origin for progress intervals, not a time of day"
-    )]
     pub fn new(
         server: Arc<Server<R>>,
         gate: G,
@@ -84,7 +81,7 @@ where
             hosts,
             streams,
             shutdown,
-            since: std::time::Instant::now(),
+            since: Instant::now(),
         }
     }
 

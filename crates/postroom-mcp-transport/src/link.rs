@@ -1,10 +1,10 @@
 //! The way back to a client, as a bounded queue.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use postroom_mcp::{End, Latch, Link, LocalFuture, Reply};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// Messages that may wait for a slow client.
 pub(crate) const QUEUE: usize = 16;

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use postroom_mcp::envelope::{Message, RequestMessage, parse};
 use postroom_mcp::{
@@ -18,6 +18,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::answer::answering;
@@ -48,7 +49,7 @@ pub async fn serve<R: Registry<Caller: Clone>>(
         running: Arc::default(),
         tasks: TaskTracker::new(),
         sender,
-        since: origin(),
+        since: Instant::now(),
     };
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
@@ -68,14 +69,6 @@ pub async fn serve<R: Registry<Caller: Clone>>(
         Ok(written) => written.map_err(io::Error::other)?,
         Err(_) => Ok(()),
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a monotonic origin for progress intervals, not a time of day"
-)]
-fn origin() -> Instant {
-    Instant::now()
 }
 
 /// Calls in progress, by the id their client gave.
@@ -141,7 +134,7 @@ impl<R: Registry<Caller: Clone>> Session<R> {
         self.revision = request.handshake().or(self.revision);
         let end = link.end().clone();
         let visitor = self.visitor.clone();
-        let answering = answering(Arc::clone(&self.server), request, visitor, link, fresh_id());
+        let answering = answering(Arc::clone(&self.server), request, visitor, link, fresh_id);
         let running = Arc::clone(&self.running);
         let sender = self.sender.clone();
         self.tasks.spawn(async move {

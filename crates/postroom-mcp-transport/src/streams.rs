@@ -6,8 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use postroom_types::limit::{STREAMS_PER_KEY, STREAMS_PER_PROCESS};
 
 /// Counts open exchanges.
-#[derive(Debug, Default)]
-pub struct Streams(Mutex<Counts>);
+#[derive(Debug)]
+pub struct Streams {
+    per_principal: usize,
+    counts: Mutex<Counts>,
+}
+
+impl Default for Streams {
+    fn default() -> Self {
+        Self::new(STREAMS_PER_KEY)
+    }
+}
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -23,11 +32,19 @@ pub struct StreamPermit {
 }
 
 impl Streams {
+    /// Counts with another limit per principal, for endpoints where everybody is the same one.
+    pub fn new(per_principal: usize) -> Self {
+        Self {
+            per_principal,
+            counts: Mutex::default(),
+        }
+    }
+
     /// Takes a permit; `None` at the limit of the principal or of the process.
     pub fn open(self: &Arc<Self>, principal: &str) -> Option<StreamPermit> {
-        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let own = counts.by_principal.get(principal).copied().unwrap_or(0);
-        if counts.total >= STREAMS_PER_PROCESS || own >= STREAMS_PER_KEY {
+        if counts.total >= STREAMS_PER_PROCESS || own >= self.per_principal {
             return None;
         }
         counts.total += 1;
@@ -40,7 +57,10 @@ impl Streams {
 
     /// How many are open.
     pub fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).total
+        self.counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .total
     }
 }
 
@@ -48,7 +68,7 @@ impl Drop for StreamPermit {
     fn drop(&mut self) {
         let mut counts = self
             .streams
-            .0
+            .counts
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         counts.total = counts.total.saturating_sub(1);

@@ -50,10 +50,8 @@ impl Pending {
             return false;
         };
         let mut questions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !questions
-            .get(id.as_ref())
-            .is_some_and(|question| question.principal == principal)
-        {
+        let asked = questions.get(id.as_ref());
+        if asked.is_none_or(|question| question.principal != principal) {
             return false;
         }
         let Some(question) = questions.remove(id.as_ref()) else {

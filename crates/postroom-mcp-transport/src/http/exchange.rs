@@ -66,12 +66,13 @@ where
     let link = QueueLink::new(streams.then(|| sender.clone()), endpoint.since);
     let guard = Guard(request.revision().is_modern().then(|| link.end().clone()));
     let caller = visitor.caller.clone();
+    let naming = Arc::clone(endpoint);
     let mut answering = answering(
         Arc::clone(&endpoint.server),
         request,
         visitor,
         Arc::clone(&link) as Arc<dyn Link>,
-        endpoint.gate.request_id(),
+        move || naming.gate.request_id(),
     );
 
     // Most calls are ready at once: they need neither a task nor a stream.

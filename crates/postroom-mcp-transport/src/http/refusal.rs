@@ -13,7 +13,7 @@ use crate::Denial;
 #[derive(Debug)]
 pub(crate) struct Refusal {
     rejection: Rejection,
-    headers: HeaderMap,
+    headers: Box<HeaderMap>,
 }
 
 impl Refusal {
@@ -37,7 +37,7 @@ impl Refusal {
 
     pub(crate) fn into_response(self) -> Response {
         let mut response = json(self.rejection.into());
-        response.headers_mut().extend(self.headers);
+        response.headers_mut().extend(*self.headers);
         response
     }
 }
@@ -46,7 +46,7 @@ impl From<Rejection> for Refusal {
     fn from(rejection: Rejection) -> Self {
         Self {
             rejection,
-            headers: HeaderMap::new(),
+            headers: Box::default(),
         }
     }
 }

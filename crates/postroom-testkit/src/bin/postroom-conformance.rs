@@ -9,6 +9,7 @@ use postroom_mcp::Server;
 use postroom_mcp_transport::{Endpoint, Hosts, Streams, mount, serve_http, stdio};
 use postroom_testkit::conformance::{Fixtures, KeyGate, Visiting};
 use postroom_testkit::proxy;
+use postroom_types::limit::STREAMS_PER_PROCESS;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -50,11 +51,16 @@ async fn main() -> anyhow::Result<()> {
         return Ok(());
     }
     let shutdown = CancellationToken::new();
+    // Without a key everybody is the same principal.
+    let streams = match arguments.key {
+        Some(_) => Streams::default(),
+        None => Streams::new(STREAMS_PER_PROCESS),
+    };
     let endpoint = Endpoint::new(
         server,
         KeyGate::new(arguments.key.clone()),
         Hosts::Named(Vec::new()),
-        Arc::new(Streams::default()),
+        Arc::new(streams),
         shutdown.clone(),
     );
     let listener = TcpListener::bind(arguments.listen).await?;
