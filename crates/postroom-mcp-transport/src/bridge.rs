@@ -74,9 +74,13 @@ impl Bridge {
     ) -> io::Result<()> {
         let (lines, queue) = mpsc::channel(QUEUE);
         let writing = tokio::spawn(write_lines(queue, output));
-        let mut exchanges = JoinSet::new();
-        let mut open: HashMap<String, AbortHandle> = HashMap::new();
-        let room = Arc::new(Semaphore::new(STDIO_CALLS));
+        let mut traffic = Traffic {
+            bridge: self,
+            lines,
+            exchanges: JoinSet::new(),
+            open: HashMap::new(),
+            room: Arc::new(Semaphore::new(STDIO_CALLS)),
+        };
         let mut input = BufReader::new(input);
         let mut line = Vec::new();
         loop {
@@ -84,49 +88,16 @@ impl Bridge {
                 Line::End => break,
                 Line::TooLong => {
                     let refusal = Rejection::invalid_request("The line is too long.");
-                    let _ = lines.send(refusal.to_message()).await;
-                    continue;
+                    traffic.say(refusal).await;
                 }
-                Line::Whole if line.iter().all(u8::is_ascii_whitespace) => continue,
-                Line::Whole => {}
-            }
-            while exchanges.try_join_next().is_some() {}
-            let letter = match Letter::read(&line) {
-                Ok(letter) => letter,
-                Err(rejection) => {
-                    let _ = lines.send(rejection.to_message()).await;
-                    continue;
-                }
-            };
-            if let Some(id) = &letter.cancels
-                && let Some(exchange) = open.remove(id)
-            {
-                // Closing the stream is how the modern era cancels.
-                exchange.abort();
-                if self.session().is_none() {
-                    continue;
-                }
-            }
-            let handshake = letter.is_handshake;
-            let id = letter.id.as_ref().map(|id| id.get().to_owned());
-            let exchange = self
-                .clone()
-                .exchange(letter, lines.clone(), Arc::clone(&room));
-            if handshake {
-                // What follows depends on the revision that this answer names.
-                exchange.await;
-                continue;
-            }
-            open.retain(|_, exchange| !exchange.is_finished());
-            let exchange = exchanges.spawn(exchange);
-            if let Some(id) = id {
-                open.insert(id, exchange);
+                Line::Whole if line.iter().all(u8::is_ascii_whitespace) => {}
+                Line::Whole => match Letter::read(&line) {
+                    Ok(letter) => traffic.take(letter).await,
+                    Err(rejection) => traffic.say(rejection).await,
+                },
             }
         }
-        drop(lines);
-        let ended = async { while exchanges.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(GRACE, ended).await;
-        exchanges.abort_all();
+        traffic.finish().await;
         match tokio::time::timeout(GRACE, writing).await {
             Ok(written) => written.map_err(io::Error::other)?,
             Err(_) => Ok(()),
@@ -220,6 +191,58 @@ impl Bridge {
         }
         let line = message.replace(['\n', '\r'], " ");
         let _ = lines.send(line).await;
+    }
+}
+
+/// What is under way between the two sides.
+struct Traffic {
+    bridge: Bridge,
+    lines: mpsc::Sender<String>,
+    exchanges: JoinSet<()>,
+    /// Exchanges by the id of their request, as it was written.
+    open: HashMap<String, AbortHandle>,
+    room: Arc<Semaphore>,
+}
+
+impl Traffic {
+    async fn take(&mut self, letter: Letter) {
+        while self.exchanges.try_join_next().is_some() {}
+        self.open.retain(|_, exchange| !exchange.is_finished());
+        if let Some(exchange) = letter.cancels.as_ref().and_then(|id| self.open.remove(id)) {
+            // Closing the stream is how the modern era cancels; only the legacy era sends the
+            // notification over HTTP too.
+            exchange.abort();
+            if self.bridge.session().is_none() {
+                return;
+            }
+        }
+        let handshake = letter.is_handshake;
+        let id = letter.id.as_ref().map(|id| id.get().to_owned());
+        let room = Arc::clone(&self.room);
+        let exchange = self
+            .bridge
+            .clone()
+            .exchange(letter, self.lines.clone(), room);
+        if handshake {
+            // What follows depends on the revision that this answer names.
+            exchange.await;
+            return;
+        }
+        let exchange = self.exchanges.spawn(exchange);
+        if let Some(id) = id {
+            self.open.insert(id, exchange);
+        }
+    }
+
+    async fn say(&self, rejection: Rejection) {
+        let _ = self.lines.send(rejection.to_message()).await;
+    }
+
+    /// Lets open exchanges end, for a while.
+    async fn finish(self) {
+        let mut exchanges = self.exchanges;
+        let ended = async { while exchanges.join_next().await.is_some() {} };
+        let _ = tokio::time::timeout(GRACE, ended).await;
     }
 }
 

@@ -266,11 +266,12 @@ fn accepts_events(headers: &HeaderMap) -> bool {
         .any(|media| media.trim().eq_ignore_ascii_case("text/event-stream"))
 }
 
-/// The value of `tools` in a query string.
+/// The value of `tools` in a query string; an empty one chooses nothing and counts as absent.
 fn toolsets(query: Option<&str>) -> Option<String> {
     query?
         .split('&')
         .find_map(|pair| pair.strip_prefix("tools="))
+        .filter(|value| !value.is_empty())
         .map(|value| {
             value
                 .replace("%2C", ",")

@@ -1,20 +1,24 @@
 //! Dispatch: a request in, a reply out.
 
-use std::borrow::Cow;
+mod finish;
+mod request;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use serde::Deserialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
-use crate::envelope::{RequestMessage, ResponseMessage, borrow_str, is_object};
-use crate::era::{Claim, Meta, check_parameters, decide};
+use crate::envelope::{RequestMessage, ResponseMessage};
 use crate::pending::Pending;
 use crate::{
-    CacheScope, Call, CompletionRequest, Fault, Filter, Link, LogLevel, Outcome, Registry,
-    Rejection, Revision, Visitor, Wire, listen, write,
+    CacheScope, Call, Completion, CompletionRequest, Fault, Filter, Link, Registry, Rejection,
+    Revision, Visitor, Wire, listen, write,
 };
+
+use finish::{entries, splice};
+pub use request::Request;
+use request::{Method, Params, empty_object};
 
 /// How long clients may keep `server/discover`, milliseconds.
 const DISCOVER_TTL_MS: u64 = 3_600_000;
@@ -48,129 +52,6 @@ impl From<Rejection> for Reply {
             body: rejection.to_message(),
         }
     }
-}
-
-/// A request that passed the era rule and the header rules. It owns what it needs.
-#[derive(Debug)]
-pub struct Request {
-    revision: Revision,
-    id: Box<RawValue>,
-    method: Method,
-    params: Params,
-}
-
-impl Request {
-    /// The revision it speaks.
-    pub fn revision(&self) -> Revision {
-        self.revision
-    }
-
-    /// The id to echo.
-    pub fn id(&self) -> &RawValue {
-        &self.id
-    }
-
-    /// Whether this request can only be answered as a stream.
-    pub fn needs_stream(&self) -> bool {
-        self.method == Method::Listen
-    }
-
-    /// The tool that is called.
-    pub fn tool(&self) -> Option<&str> {
-        let name = self.params.name.as_deref();
-        name.filter(|_| self.method == Method::ToolsCall)
-    }
-
-    /// The revision an `initialize` agreed on.
-    pub fn handshake(&self) -> Option<Revision> {
-        (self.method == Method::Initialize).then_some(self.revision)
-    }
-}
-
-/// The methods of the protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
-    Initialize,
-    Discover,
-    Ping,
-    ToolsList,
-    ToolsCall,
-    PromptsList,
-    PromptsGet,
-    ResourcesList,
-    TemplatesList,
-    ResourcesRead,
-    ResourcesSubscribe,
-    Complete,
-    SetLevel,
-    Listen,
-}
-
-impl Method {
-    /// The method of a name, where the revision has it.
-    fn of(name: &str, revision: Revision) -> Option<Self> {
-        let modern = revision.is_modern();
-        Some(match name {
-            "initialize" if !modern => Self::Initialize,
-            "ping" if !modern => Self::Ping,
-            "logging/setLevel" if !modern => Self::SetLevel,
-            "resources/subscribe" | "resources/unsubscribe" if !modern => Self::ResourcesSubscribe,
-            "server/discover" if modern => Self::Discover,
-            "subscriptions/listen" if modern => Self::Listen,
-            "tools/list" => Self::ToolsList,
-            "tools/call" => Self::ToolsCall,
-            "prompts/list" => Self::PromptsList,
-            "prompts/get" => Self::PromptsGet,
-            "resources/list" => Self::ResourcesList,
-            "resources/templates/list" => Self::TemplatesList,
-            "resources/read" => Self::ResourcesRead,
-            "completion/complete" => Self::Complete,
-            _ => return None,
-        })
-    }
-}
-
-/// The members of `params` that any method reads, as they were sent.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct RawParams<'a> {
-    #[serde(borrow, rename = "_meta")]
-    meta: Option<&'a RawValue>,
-    #[serde(borrow)]
-    protocol_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    uri: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    cursor: Option<&'a RawValue>,
-    #[serde(borrow)]
-    level: Option<&'a RawValue>,
-    #[serde(borrow)]
-    input_responses: Option<&'a RawValue>,
-    #[serde(borrow)]
-    request_state: Option<&'a RawValue>,
-    #[serde(borrow)]
-    notifications: Option<&'a RawValue>,
-}
-
-/// The parameters that a request keeps.
-#[derive(Debug, Default)]
-struct Params {
-    name: Option<String>,
-    uri: Option<String>,
-    /// `arguments`, or for a completion all of `params`.
-    arguments: Option<Box<RawValue>>,
-    has_cursor: bool,
-    level: Option<LogLevel>,
-    filter: Option<Box<RawValue>>,
-    input_responses: Option<Box<RawValue>>,
-    request_state: Option<String>,
-    progress_token: Option<Box<RawValue>>,
-    log_level: Option<LogLevel>,
-    capabilities: Option<Box<RawValue>>,
 }
 
 impl<R: Registry> Server<R> {
@@ -237,140 +118,6 @@ impl<R: Registry> Server<R> {
             .map_err(|rejection| rejection.with_id(Some(message.id)))
     }
 
-    fn read(&self, message: &RequestMessage<'_>, wire: &Wire<'_>) -> Result<Request, Rejection> {
-        let raw: RawParams<'_> = match message.params {
-            None => RawParams::default(),
-            Some(params) => serde_json::from_str(params.get())
-                .map_err(|_| Rejection::bad_meta("params repeat a member."))?,
-        };
-        let meta: Meta<'_> = match raw.meta {
-            None => Meta::default(),
-            Some(meta) => serde_json::from_str(meta.get())
-                .map_err(|_| Rejection::bad_meta("params._meta must be an object."))?,
-        };
-        let name = raw.name.and_then(borrow_str);
-        let uri = raw.uri.and_then(borrow_str);
-        let handshake = raw.protocol_version.and_then(borrow_str);
-        let mirrored = match &*message.method {
-            "tools/call" | "prompts/get" => name.as_deref(),
-            "resources/read" => uri.as_deref(),
-            _ => None,
-        };
-        let claim = Claim {
-            method: &message.method,
-            handshake: handshake.as_deref(),
-            meta: &meta,
-            name: mirrored,
-        };
-        let revision = decide(&claim, wire)?;
-        let method = Method::of(&message.method, revision)
-            .ok_or_else(|| Rejection::method_not_found(revision, &message.method))?;
-        self.offers(method, revision, &message.method)?;
-        let params = self.keep(method, revision, message, &raw, &meta, name, uri)?;
-        if let (Wire::Http(head), Method::ToolsCall, true) = (wire, method, revision.is_modern())
-            && let (Some(tool), Some(arguments)) = (&params.name, &params.arguments)
-        {
-            check_parameters(head, self.registry.parameter_headers(tool), arguments)?;
-        }
-        Ok(Request {
-            revision,
-            id: message.id.to_owned(),
-            method,
-            params,
-        })
-    }
-}
-
-impl<R: Registry> Server<R> {
-    /// Methods of a feature that is not advertised do not exist.
-    fn offers(&self, method: Method, revision: Revision, name: &str) -> Result<(), Rejection> {
-        let offered = self.registry.capabilities(revision);
-        let exists = match method {
-            Method::Initialize | Method::Discover | Method::Ping => true,
-            Method::ToolsList | Method::ToolsCall => offered.tools.is_some(),
-            Method::PromptsList | Method::PromptsGet => offered.prompts.is_some(),
-            Method::ResourcesList | Method::TemplatesList | Method::ResourcesRead => {
-                offered.resources.is_some()
-            }
-            Method::ResourcesSubscribe => offered.resource_updates,
-            Method::Complete => offered.completions,
-            Method::SetLevel => offered.logging,
-            Method::Listen => offered.announces(),
-        };
-        if exists {
-            Ok(())
-        } else {
-            Err(Rejection::method_not_found(revision, name))
-        }
-    }
-
-    /// Checks and keeps the parameters that the method reads.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "all that was read of one message"
-    )]
-    fn keep(
-        &self,
-        method: Method,
-        revision: Revision,
-        message: &RequestMessage<'_>,
-        raw: &RawParams<'_>,
-        meta: &Meta<'_>,
-        name: Option<Cow<'_, str>>,
-        uri: Option<Cow<'_, str>>,
-    ) -> Result<Params, Rejection> {
-        let logging = self.registry.capabilities(revision).logging;
-        let mut params = Params {
-            name: name.map(Cow::into_owned),
-            uri: uri.map(Cow::into_owned),
-            has_cursor: raw.cursor.is_some_and(|cursor| cursor.get() != "null"),
-            progress_token: progress_token(meta)?,
-            log_level: log_level(meta, revision, logging)?,
-            ..Params::default()
-        };
-        if revision.is_modern() {
-            params.capabilities = meta.capabilities.map(RawValue::to_owned);
-            params.input_responses = raw
-                .input_responses
-                .filter(|it| is_object(it))
-                .map(RawValue::to_owned);
-            params.request_state = raw.request_state.and_then(borrow_str).map(Cow::into_owned);
-        }
-        match method {
-            Method::ToolsCall | Method::PromptsGet => {
-                if params.name.is_none() {
-                    return Err(Rejection::invalid_params("params.name must be a string."));
-                }
-                if raw.arguments.is_some_and(|arguments| !is_object(arguments)) {
-                    return Err(Rejection::invalid_params(
-                        "params.arguments must be an object.",
-                    ));
-                }
-                params.arguments = Some(match raw.arguments {
-                    Some(arguments) => arguments.to_owned(),
-                    None => empty_object(),
-                });
-            }
-            Method::ResourcesRead | Method::ResourcesSubscribe if params.uri.is_none() => {
-                return Err(Rejection::invalid_params("params.uri must be a string."));
-            }
-            Method::Complete => params.arguments = message.params.map(RawValue::to_owned),
-            Method::Listen => {
-                params.filter = raw.notifications.map(RawValue::to_owned);
-            }
-            Method::SetLevel => {
-                let level = raw
-                    .level
-                    .and_then(|level| serde_json::from_str(level.get()).ok());
-                params.level = Some(level.ok_or_else(|| {
-                    Rejection::invalid_params("params.level must be a level of RFC 5424.")
-                })?);
-            }
-            _ => {}
-        }
-        Ok(params)
-    }
-
     /// Answers a request. The future may be dropped at any await; work that must not stop half way
     /// is the registry's to protect.
     pub async fn answer(
@@ -420,53 +167,71 @@ impl<R: Registry> Server<R> {
             }
             _ => {}
         }
-        let arguments = params.arguments.take().unwrap_or_else(empty_object);
-        let name = params.name.take().unwrap_or_default();
-        let uri = params.uri.take().unwrap_or_default();
+        let subject = Subject {
+            arguments: params.arguments.take().unwrap_or_else(empty_object),
+            name: params.name.take().unwrap_or_default(),
+            uri: params.uri.take().unwrap_or_default(),
+        };
         let filter = params.filter.take();
         let call = self.call(revision, params, visitor, link);
+        match method {
+            Method::Listen => self.listen(&call, id, filter).await,
+            _ => self.use_feature(method, &call, subject).await,
+        }
+    }
+
+    /// Methods that use one tool, prompt or resource.
+    async fn use_feature(
+        &self,
+        method: Method,
+        call: &Call<R::Caller>,
+        subject: Subject,
+    ) -> Result<String, Rejection> {
+        let revision = call.revision;
         let fault = |fault: Fault| fault.rejection(revision);
+        let Subject {
+            arguments,
+            name,
+            uri,
+        } = subject;
         match method {
             Method::ToolsCall => {
-                let outcome = self.registry.call_tool(&call, &name, &arguments).await;
+                let outcome = self.registry.call_tool(call, &name, &arguments).await;
                 self.outcome(revision, outcome.map_err(fault)?, |result| {
                     (write::json(&result), None)
                 })
             }
             Method::PromptsGet => {
                 let arguments = prompt_arguments(&arguments)?;
-                let outcome = self.registry.get_prompt(&call, &name, arguments).await;
+                let outcome = self.registry.get_prompt(call, &name, arguments).await;
                 self.outcome(revision, outcome.map_err(fault)?, |result| {
                     (write::json(&result), None)
                 })
             }
             Method::ResourcesRead => {
-                let outcome = self.registry.read_resource(&call, &uri).await;
+                let outcome = self.registry.read_resource(call, &uri).await;
                 self.outcome(revision, outcome.map_err(fault)?, |result| {
                     let cache = (result.ttl_ms, result.cache_scope);
-                    (
-                        write::json(&json!({ "contents": result.contents })),
-                        Some(cache),
-                    )
+                    let body = write::json(&json!({ "contents": result.contents }));
+                    (body, Some(cache))
                 })
             }
-            Method::Complete => {
+            _ => {
                 let request: CompletionRequest = serde_json::from_str(arguments.get())
                     .map_err(|_| Rejection::invalid_params("ref and argument are required."))?;
-                let mut completion = self
-                    .registry
-                    .complete(&call, &request)
-                    .await
-                    .map_err(fault)?;
-                let total = completion.values.len();
-                completion.values.truncate(COMPLETIONS);
-                let body = json!({ "completion": {
-                    "values": completion.values, "total": total, "hasMore": total > COMPLETIONS,
-                } });
-                Ok(self.finish(revision, &write::json(&body), None))
+                let completion = self.registry.complete(call, &request).await;
+                Ok(self.completion(revision, completion.map_err(fault)?))
             }
-            _ => self.listen(&call, id, filter).await,
         }
+    }
+
+    fn completion(&self, revision: Revision, mut completion: Completion) -> String {
+        let total = completion.values.len();
+        completion.values.truncate(COMPLETIONS);
+        let body = json!({ "completion": {
+            "values": completion.values, "total": total, "hasMore": total > COMPLETIONS,
+        } });
+        self.finish(revision, &write::json(&body), None)
     }
 
     fn call(
@@ -563,130 +328,17 @@ impl<R: Registry> Server<R> {
         splice(&mut result, &meta);
         Ok(result)
     }
-
-    /// Writes what a call came to.
-    fn outcome<T>(
-        &self,
-        revision: Revision,
-        outcome: Outcome<T>,
-        write: impl FnOnce(T) -> (String, Option<(u64, CacheScope)>),
-    ) -> Result<String, Rejection> {
-        match outcome {
-            Outcome::Complete(result) => {
-                let (body, cache) = write(result);
-                Ok(self.finish(revision, &body, cache))
-            }
-            Outcome::InputRequired(wish) if revision.is_modern() => {
-                let body = write::json(&wish);
-                Ok(self.close(&body, "\"resultType\":\"input_required\""))
-            }
-            Outcome::InputRequired(_) => Err(Rejection::new(
-                200,
-                crate::code::INTERNAL,
-                "This call needs input that a client of this revision cannot be asked for.",
-            )),
-        }
-    }
-
-    /// Adds to a result object what a modern result must say; a legacy result stays as it is.
-    fn finish(&self, revision: Revision, object: &str, cache: Option<(u64, CacheScope)>) -> String {
-        if !revision.is_modern() {
-            return object.to_owned();
-        }
-        let Some((ttl_ms, scope)) = cache else {
-            return self.close(object, r#""resultType":"complete""#);
-        };
-        let scope = match scope {
-            CacheScope::Public => "public",
-            CacheScope::Private => "private",
-        };
-        let members = format!(r#""resultType":"complete","ttlMs":{ttl_ms},"cacheScope":"{scope}""#);
-        self.close(object, &members)
-    }
-
-    /// Puts members and the server's `_meta` at the end of an object.
-    fn close(&self, object: &str, members: &str) -> String {
-        let open = object.strip_suffix('}').unwrap_or("{");
-        let mut text = String::with_capacity(open.len() + members.len() + self.meta.len() + 3);
-        text.push_str(open);
-        if !open.ends_with('{') {
-            text.push(',');
-        }
-        text.push_str(members);
-        text.push(',');
-        text.push_str(&self.meta);
-        text.push('}');
-        text
-    }
 }
 
-/// Adds entries to the `_meta` that [`Server::close`] put at the end of a result.
-fn splice(result: &mut String, meta: &Value) {
-    let addition = write::json(meta);
-    let Some(members) = addition.strip_prefix('{') else {
-        return;
-    };
-    if result.ends_with("}}") {
-        result.truncate(result.len() - 2);
-        result.push(',');
-        result.push_str(members);
-        result.push('}');
-    }
-}
-
-fn progress_token(meta: &Meta<'_>) -> Result<Option<Box<RawValue>>, Rejection> {
-    let Some(token) = meta.progress_token else {
-        return Ok(None);
-    };
-    if token.get().starts_with('"') || token.get().parse::<i64>().is_ok() {
-        return Ok(Some(token.to_owned()));
-    }
-    Err(Rejection::bad_meta(
-        "progressToken must be a string or an integer.",
-    ))
-}
-
-fn log_level(
-    meta: &Meta<'_>,
-    revision: Revision,
-    logging: bool,
-) -> Result<Option<LogLevel>, Rejection> {
-    if !revision.is_modern() {
-        return Ok(logging.then_some(LogLevel::Debug));
-    }
-    meta.log_level
-        .map(|level| {
-            serde_json::from_str(level.get())
-                .map_err(|_| Rejection::bad_meta("logLevel must be a level of RFC 5424."))
-        })
-        .transpose()
+/// What a call is about.
+struct Subject {
+    arguments: Box<RawValue>,
+    name: String,
+    uri: String,
 }
 
 /// Prompt arguments are strings.
 fn prompt_arguments(arguments: &RawValue) -> Result<BTreeMap<String, String>, Rejection> {
     serde_json::from_str(arguments.get())
         .map_err(|_| Rejection::invalid_params("Prompt arguments must be strings."))
-}
-
-fn entries(name: &str, entries: &[&RawValue]) -> String {
-    let size = entries
-        .iter()
-        .map(|entry| entry.get().len() + 1)
-        .sum::<usize>();
-    let mut text = String::with_capacity(size + name.len() + 8);
-    text.push_str("{\"");
-    text.push_str(name);
-    text.push_str("\":[");
-    for (index, entry) in entries.iter().enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(entry.get());
-    }
-    text.push_str("]}");
-    text
-}
-
-fn empty_object() -> Box<RawValue> {
-    RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -625,6 +625,8 @@ async fn toolsets_are_chosen_by_the_address() {
     )
     .await;
     assert_eq!(chosen["result"]["tools"].as_array().unwrap().len(), 1);
+    let all = check(&world, "empty", list().query("tools="), 200, 0).await;
+    assert!(all["result"]["tools"].as_array().unwrap().len() > 1);
     let refused = check(
         &world,
         "unknown",
