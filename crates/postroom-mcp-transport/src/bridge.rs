@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use futures_util::StreamExt;
 use postroom_mcp::envelope::{Message, parse};
 use postroom_mcp::{Rejection, code};
-use postroom_types::limit::{REQUEST_BODY_BYTES, STDIO_CALLS};
+use postroom_types::limit::{REQUEST_BODY_BYTES, STDIO_CALLS, STREAM_QUEUE};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -24,8 +24,6 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use crate::stdio::{Line, read_line};
 
-/// Lines that may wait for the local client.
-const QUEUE: usize = 64;
 /// Time for open exchanges to end once the input has ended.
 const GRACE: Duration = Duration::from_secs(5);
 /// The largest event taken from the server, bytes.
@@ -72,7 +70,7 @@ impl Bridge {
         input: impl AsyncRead + Unpin + Send,
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> io::Result<()> {
-        let (lines, queue) = mpsc::channel(QUEUE);
+        let (lines, queue) = mpsc::channel(STREAM_QUEUE);
         let writing = tokio::spawn(write_lines(queue, output));
         let mut traffic = Traffic {
             bridge: self,

@@ -6,9 +6,6 @@ use postroom_mcp::{End, Latch, Link, LocalFuture, Reply};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Messages that may wait for a slow client.
-pub(crate) const QUEUE: usize = 16;
-
 impl Parcel {
     /// The message for the wire.
     pub(crate) fn into_text(self) -> String {
@@ -91,4 +88,43 @@ pub(crate) fn fresh_id() -> String {
         return String::new();
     }
     format!("{:032x}", u128::from_be_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postroom_types::limit::STREAM_QUEUE;
+
+    fn link() -> (Arc<QueueLink>, mpsc::Receiver<Parcel>) {
+        let (sender, receiver) = mpsc::channel(STREAM_QUEUE);
+        (QueueLink::new(Some(sender), Instant::now()), receiver)
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_drops_messages_and_is_ready_again_when_read() {
+        let (link, mut receiver) = link();
+        for _ in 0..STREAM_QUEUE {
+            assert!(link.send("x".to_owned()));
+        }
+        assert!(!link.send("one more".to_owned()));
+        assert!(receiver.recv().await.is_some());
+        assert!(link.ready().await);
+        assert!(link.send("y".to_owned()));
+        drop(receiver);
+        assert!(!link.ready().await);
+    }
+
+    #[test]
+    fn nothing_is_said_after_a_cancellation() {
+        let (link, _receiver) = link();
+        link.end().set(End::Cancelled);
+        assert!(!link.send("x".to_owned()));
+    }
+
+    #[test]
+    fn ids_are_never_alike() {
+        let ids: std::collections::HashSet<_> = (0..1_000).map(|_| fresh_id()).collect();
+        assert_eq!(ids.len(), 1_000);
+        assert!(ids.iter().all(|id| id.len() == 32));
+    }
 }

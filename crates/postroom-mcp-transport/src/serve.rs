@@ -40,18 +40,29 @@ pub async fn serve_http(
     router: Router,
     shutdown: CancellationToken,
 ) -> io::Result<()> {
+    serve_at_most(HTTP_CONNECTIONS, listener, router, shutdown).await
+}
+
+async fn serve_at_most(
+    limit: usize,
+    listener: TcpListener,
+    router: Router,
+    shutdown: CancellationToken,
+) -> io::Result<()> {
     let connections = TaskTracker::new();
-    let room = Arc::new(Semaphore::new(HTTP_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(limit));
     loop {
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
-            break;
+        let room = Arc::clone(&room);
+        let accepting = async {
+            let permit = room.acquire_owned().await.map_err(io::Error::other)?;
+            listener.accept().await.map(|accepted| (permit, accepted))
         };
         let accepted = tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            accepted = listener.accept() => accepted,
+            accepted = accepting => accepted,
         };
-        let Ok((stream, peer)) = accepted else {
+        let Ok((permit, (stream, peer))) = accepted else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
@@ -94,4 +105,83 @@ async fn connection(
         () = shutdown.cancelled() => serving.as_mut().graceful_shutdown(),
     }
     let _ = serving.await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    async fn start(limit: usize) -> (SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let shutdown = CancellationToken::new();
+        let router = Router::new().route(
+            "/",
+            get(async |peer: ConnectInfo<SocketAddr>| peer.0.to_string()),
+        );
+        let serving = serve_at_most(limit, listener, router, shutdown.clone());
+        let serving = tokio::spawn(async { serving.await.unwrap() });
+        (address, shutdown, serving)
+    }
+
+    async fn ask(stream: &mut TcpStream) -> String {
+        stream
+            .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            .await
+            .unwrap();
+        let mut bytes = vec![0; 4_096];
+        let read = stream.read(&mut bytes).await.unwrap();
+        String::from_utf8(bytes[..read].to_vec()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_connection_past_the_limit_waits_for_another_to_close() {
+        let (address, _shutdown, _serving) = start(1).await;
+        let mut first = TcpStream::connect(address).await.unwrap();
+        let own = first.local_addr().unwrap().to_string();
+        assert!(
+            ask(&mut first).await.ends_with(&own),
+            "the peer's address is known"
+        );
+        let mut second = TcpStream::connect(address).await.unwrap();
+        second
+            .write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            .await
+            .unwrap();
+        // The first is still served while the second waits.
+        assert!(ask(&mut first).await.starts_with("HTTP/1.1 200"));
+        drop(first);
+        let mut byte = [0];
+        second.read_exact(&mut byte).await.unwrap();
+        assert_eq!(&byte, b"H");
+    }
+
+    #[tokio::test]
+    async fn idle_connections_are_closed_when_the_server_stops() {
+        let (address, shutdown, serving) = start(8).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        assert!(ask(&mut stream).await.starts_with("HTTP/1.1 200"));
+        shutdown.cancel();
+        serving.await.unwrap();
+        assert_eq!(stream.read(&mut [0; 16]).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_head_past_the_buffer_is_refused() {
+        let (address, _shutdown, _serving) = start(8).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let filler = "x".repeat(2 * BUFFER_BYTES);
+        let head = format!("GET / HTTP/1.1\r\nHost: x\r\nX: {filler}\r\n\r\n");
+        // The server may close before it has read all of it.
+        let _ = stream.write_all(head.as_bytes()).await;
+        let mut answer = vec![0; 64];
+        let read = stream.read(&mut answer).await.unwrap_or(0);
+        let answer = String::from_utf8_lossy(&answer[..read]).into_owned();
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 431"),
+            "{answer}"
+        );
+    }
 }

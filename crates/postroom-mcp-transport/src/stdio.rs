@@ -13,7 +13,7 @@ use postroom_mcp::envelope::{Message, RequestMessage, parse};
 use postroom_mcp::{
     End, Latch, Link, Registry, Rejection, Reply, Revision, Server, Visitor, Wire, code,
 };
-use postroom_types::limit::{STDIO_CALLS, STDIO_LINE_BYTES};
+use postroom_types::limit::{STDIO_CALLS, STDIO_LINE_BYTES, STREAM_QUEUE};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::answer::answering;
-use crate::link::{Parcel, QUEUE, QueueLink, fresh_id};
+use crate::link::{Parcel, QueueLink, fresh_id};
 
 /// Time for running calls to end once the input has ended.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ pub async fn serve<R: Registry<Caller: Clone>>(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send + 'static,
 ) -> io::Result<()> {
-    let (sender, parcels) = mpsc::channel(QUEUE);
+    let (sender, parcels) = mpsc::channel(STREAM_QUEUE);
     let writing = tokio::spawn(write_lines(parcels, output));
     let mut session = Session {
         server,

@@ -98,6 +98,8 @@ limits! {
     STREAMS_PER_KEY: usize = 20, "429 rate_limited";
     /// Open streams of the process.
     STREAMS_PER_PROCESS: usize = 10_000, "429 rate_limited";
+    /// Messages that wait for a slow reader of one stream.
+    STREAM_QUEUE: usize = 16, "progress and log messages are dropped, subscriptions wait";
     /// Longest life of one open stream, milliseconds.
     STREAM_LIFE_MS: u64 = 60 * 60 * 1_000, "the stream ends";
     /// Resources of one subscription.

@@ -12,14 +12,14 @@ use axum::body::Body;
 use axum::response::Response;
 use postroom_mcp::{End, Latch, Link, Registry, Reply, Request, Visitor};
 use postroom_types::ErrorCode;
-use postroom_types::limit::STREAM_LIFE_MS;
+use postroom_types::limit::{STREAM_LIFE_MS, STREAM_QUEUE};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval_at, sleep_until, timeout};
 
 use super::Endpoint;
 use super::refusal::{Refusal, json};
 use crate::answer::{Answering, answering, failed};
-use crate::link::{Parcel, QUEUE, QueueLink};
+use crate::link::{Parcel, QueueLink};
 use crate::sse::EventBody;
 use crate::{Denial, Gate, StreamPermit};
 
@@ -62,7 +62,7 @@ where
     G: Gate,
 {
     let mut permit = long_permit(endpoint, &request, &visitor.caller)?;
-    let (sender, parcels) = mpsc::channel(QUEUE);
+    let (sender, parcels) = mpsc::channel(STREAM_QUEUE);
     let link = QueueLink::new(streams.then(|| sender.clone()), endpoint.since);
     let guard = Guard(request.revision().is_modern().then(|| link.end().clone()));
     let caller = visitor.caller.clone();
