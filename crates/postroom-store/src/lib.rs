@@ -13,14 +13,21 @@
 //! the new feed positions. Reads go past the writer through a pool of read-only connections.
 
 mod blob;
+mod commit;
+mod connect;
 mod credential;
 pub mod cursor;
 mod error;
 mod feed;
+mod load;
 pub mod read;
+mod rows;
+mod schema;
 mod scope;
 mod secret;
+mod sql;
 mod store;
+mod write;
 
 pub use credential::{MintedKey, MintedToken};
 pub use error::StoreError;

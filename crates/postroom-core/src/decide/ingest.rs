@@ -133,6 +133,7 @@ pub(super) fn import(
     changes.extend(made.changes);
     changes.extend(labels.into_iter().map(|label| {
         let row = LabelRow {
+            tenant_id: recipient.tenant,
             identity_id: recipient.identity,
             label: label.clone(),
             num,

@@ -141,6 +141,7 @@ fn relabel(
         ));
     }
     let row = |label: &String| LabelRow {
+        tenant_id: message.row.tenant_id,
         identity_id: message.row.identity_id,
         label: label.clone(),
         num: message.row.num,

@@ -65,6 +65,8 @@ pub struct MessageRow {
 /// One label of one message.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelRow {
+    /// The tenant.
+    pub tenant_id: TenantId,
     /// The mailbox.
     pub identity_id: IdentityId,
     /// The label.

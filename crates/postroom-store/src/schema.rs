@@ -1,0 +1,135 @@
+//! Migrations: numbered, each in a transaction, applied once, never by an older program.
+
+use crate::{
+    StoreError,
+    sql::{Conn, Value},
+};
+use postroom_types::Timestamp;
+
+struct Migration {
+    number: i64,
+    name: &'static str,
+    text: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[Migration {
+    number: 1,
+    name: "rooms",
+    text: include_str!("../migrations/0001_rooms.sql"),
+}];
+
+/// The newest schema this program knows.
+pub(crate) fn newest() -> i64 {
+    MIGRATIONS.last().map_or(0, |migration| migration.number)
+}
+
+/// Replaces what differs between the databases.
+fn text_for(text: &str, postgres: bool) -> String {
+    let (blob, clustered) = if postgres {
+        ("BYTEA", "")
+    } else {
+        ("BLOB", "WITHOUT ROWID")
+    };
+    text.replace("{BLOB}", blob)
+        .replace(" {CLUSTERED}", &format!(" {clustered}"))
+}
+
+/// Brings the database up to date; tells whether it was empty.
+pub(crate) async fn migrate(conn: &mut Conn, now: Timestamp) -> Result<bool, StoreError> {
+    let mut created = false;
+    loop {
+        conn.begin().await.map_err(open_error)?;
+        match step(conn, now).await {
+            Ok(Step::Applied(number)) => {
+                conn.commit().await.map_err(open_error)?;
+                created |= number == 1;
+            }
+            Ok(Step::UpToDate) => {
+                conn.commit().await.map_err(open_error)?;
+                return Ok(created);
+            }
+            Err(error) => {
+                // The error that matters is the first one; the transaction ends with the
+                // connection in any case.
+                let _ended = conn.rollback().await;
+                return Err(error);
+            }
+        }
+    }
+}
+
+enum Step {
+    Applied(i64),
+    UpToDate,
+}
+
+/// Applies the next migration inside the transaction that is open. Two nodes that start together
+/// meet at the lock: SQLite's write lock, or an advisory lock of PostgreSQL that ends with the
+/// transaction.
+async fn step(conn: &mut Conn, now: Timestamp) -> Result<Step, StoreError> {
+    if conn.is_postgres() {
+        conn.fetch("SELECT pg_advisory_xact_lock(7240312650981)", vec![])
+            .await
+            .map_err(open_error)?;
+    }
+    conn.batch(
+        "CREATE TABLE IF NOT EXISTS schema_migrations (
+             number BIGINT NOT NULL PRIMARY KEY,
+             name TEXT NOT NULL,
+             applied_at BIGINT NOT NULL
+         )",
+    )
+    .await
+    .map_err(open_error)?;
+    let rows = conn
+        .fetch(
+            "SELECT COALESCE(MAX(number), 0) FROM schema_migrations",
+            vec![],
+        )
+        .await
+        .map_err(open_error)?;
+    let found = match rows.first() {
+        Some(row) => row.int(0).map_err(open_error)?,
+        None => 0,
+    };
+    if found > newest() {
+        return Err(StoreError::NewerSchema {
+            found,
+            known: newest(),
+        });
+    }
+    let Some(next) = MIGRATIONS.iter().find(|m| m.number > found) else {
+        return Ok(Step::UpToDate);
+    };
+    let text = text_for(next.text, conn.is_postgres());
+    conn.batch(&text).await.map_err(open_error)?;
+    conn.execute(
+        "INSERT INTO schema_migrations (number, name, applied_at) VALUES ($1, $2, $3)",
+        vec![next.number.into(), next.name.into(), Value::Int(now.ms())],
+    )
+    .await
+    .map_err(open_error)?;
+    Ok(Step::Applied(next.number))
+}
+
+pub(crate) fn open_error(error: sqlx::Error) -> StoreError {
+    StoreError::Open {
+        what: "the database".to_owned(),
+        reason: error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_up_by_one_and_nothing_is_left_to_replace() {
+        for (place, migration) in MIGRATIONS.iter().enumerate() {
+            assert_eq!(migration.number, place as i64 + 1);
+            for postgres in [false, true] {
+                assert!(!text_for(migration.text, postgres).contains(['{', '}']));
+            }
+        }
+    }
+}

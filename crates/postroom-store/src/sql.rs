@@ -1,0 +1,432 @@
+//! One connection type over both databases.
+//!
+//! Text of statements is shared: `$1` placeholders, 64-bit integers, text and bytes mean the same
+//! on both. Nulls are typed by the variant they come in, which PostgreSQL needs. This layer knows
+//! no table.
+
+use sqlx::{
+    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _, SqliteConnection, SqlitePool,
+    postgres::{PgArguments, PgRow},
+    query::Query,
+    sqlite::{SqliteArguments, SqliteRow},
+};
+use std::{collections::HashMap, sync::Arc};
+
+/// One value bound to a statement.
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    /// An integer, an instant or a flag.
+    Int(i64),
+    /// The same, or null.
+    OptInt(Option<i64>),
+    /// Text.
+    Text(String),
+    /// Text, or null.
+    OptText(Option<String>),
+    /// Bytes.
+    Blob(Vec<u8>),
+    /// Bytes, or null.
+    OptBlob(Option<Vec<u8>>),
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Int(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Int(signed(value))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Int(i64::from(value))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.to_owned())
+    }
+}
+
+impl From<u128> for Value {
+    fn from(value: u128) -> Self {
+        Self::Blob(value.to_be_bytes().to_vec())
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(value: &[u8]) -> Self {
+        Self::Blob(value.to_vec())
+    }
+}
+
+/// Numbers of rows and positions never reach 2^63.
+pub(crate) fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+macro_rules! bind_all {
+    ($query:expr, $values:expr) => {{
+        let mut query = $query;
+        for value in $values {
+            query = match value {
+                Value::Int(value) => query.bind(value),
+                Value::OptInt(value) => query.bind(value),
+                Value::Text(value) => query.bind(without_nul(value)),
+                Value::OptText(value) => query.bind(value.map(without_nul)),
+                Value::Blob(value) => query.bind(value),
+                Value::OptBlob(value) => query.bind(value),
+            };
+        }
+        query
+    }};
+}
+
+/// PostgreSQL has no NUL in text, and SQLite's functions stop at one: neither gets any.
+fn without_nul(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "")
+    } else {
+        text
+    }
+}
+
+fn sqlite_query<'q>(sql: Arc<str>, values: Vec<Value>) -> Query<'q, sqlx::Sqlite, SqliteArguments> {
+    bind_all!(sqlx::query(AssertSqlSafe(sql)), values)
+}
+
+fn postgres_query<'q>(sql: Arc<str>, values: Vec<Value>) -> Query<'q, sqlx::Postgres, PgArguments> {
+    bind_all!(sqlx::query(AssertSqlSafe(sql)), values)
+}
+
+/// One row of an answer; columns go by their place.
+pub(crate) enum Row {
+    /// Of SQLite.
+    Sqlite(SqliteRow),
+    /// Of PostgreSQL.
+    Postgres(PgRow),
+}
+
+macro_rules! column {
+    ($self:expr, $place:expr) => {
+        match $self {
+            Row::Sqlite(row) => row.try_get_unchecked($place),
+            Row::Postgres(row) => row.try_get_unchecked($place),
+        }
+    };
+}
+
+impl Row {
+    pub(crate) fn int(&self, place: usize) -> Result<i64, sqlx::Error> {
+        column!(self, place)
+    }
+
+    pub(crate) fn opt_int(&self, place: usize) -> Result<Option<i64>, sqlx::Error> {
+        column!(self, place)
+    }
+
+    pub(crate) fn text(&self, place: usize) -> Result<String, sqlx::Error> {
+        column!(self, place)
+    }
+
+    pub(crate) fn opt_text(&self, place: usize) -> Result<Option<String>, sqlx::Error> {
+        column!(self, place)
+    }
+
+    pub(crate) fn blob(&self, place: usize) -> Result<Vec<u8>, sqlx::Error> {
+        column!(self, place)
+    }
+
+    pub(crate) fn opt_blob(&self, place: usize) -> Result<Option<Vec<u8>>, sqlx::Error> {
+        column!(self, place)
+    }
+}
+
+enum Raw {
+    Sqlite(SqliteConnection),
+    Postgres(PgConnection),
+}
+
+/// One connection: the writer's, or that of a migration.
+pub(crate) struct Conn {
+    raw: Raw,
+    /// Statements that were built for a number of rows, so that they are built once and found in
+    /// the connection's cache of prepared statements.
+    built: HashMap<(&'static str, usize), Arc<str>>,
+}
+
+/// Row counts for which statements are built: few, so that their prepared forms stay cached.
+const CHUNKS: [usize; 4] = [64, 16, 4, 1];
+
+impl Conn {
+    pub(crate) fn sqlite(conn: SqliteConnection) -> Self {
+        Self {
+            raw: Raw::Sqlite(conn),
+            built: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn postgres(conn: PgConnection) -> Self {
+        Self {
+            raw: Raw::Postgres(conn),
+            built: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.raw, Raw::Postgres(_))
+    }
+
+    /// Runs statements without values.
+    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), sqlx::Error> {
+        let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+        match &mut self.raw {
+            Raw::Sqlite(conn) => sql.execute(conn).await.map(drop),
+            Raw::Postgres(conn) => sql.execute(conn).await.map(drop),
+        }
+    }
+
+    /// Begins a transaction that may write.
+    pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        let sql = if self.is_postgres() {
+            "BEGIN"
+        } else {
+            "BEGIN IMMEDIATE"
+        };
+        self.batch(sql).await
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        self.batch("COMMIT").await
+    }
+
+    pub(crate) async fn rollback(&mut self) -> Result<(), sqlx::Error> {
+        self.batch("ROLLBACK").await
+    }
+
+    pub(crate) async fn execute(
+        &mut self,
+        sql: impl Into<Arc<str>>,
+        values: Vec<Value>,
+    ) -> Result<u64, sqlx::Error> {
+        let sql = sql.into();
+        match &mut self.raw {
+            Raw::Sqlite(conn) => sqlite_query(sql, values)
+                .execute(conn)
+                .await
+                .map(|done| done.rows_affected()),
+            Raw::Postgres(conn) => postgres_query(sql, values)
+                .execute(conn)
+                .await
+                .map(|done| done.rows_affected()),
+        }
+    }
+
+    pub(crate) async fn fetch(
+        &mut self,
+        sql: impl Into<Arc<str>>,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let sql = sql.into();
+        match &mut self.raw {
+            Raw::Sqlite(conn) => sqlite_query(sql, values)
+                .fetch_all(conn)
+                .await
+                .map(|rows| rows.into_iter().map(Row::Sqlite).collect()),
+            Raw::Postgres(conn) => postgres_query(sql, values)
+                .fetch_all(conn)
+                .await
+                .map(|rows| rows.into_iter().map(Row::Postgres).collect()),
+        }
+    }
+
+    /// Fetches for a list of keys of `width` values each; `sql` has `{}` where the list goes, as in
+    /// `id IN ({})` or `(a, b) IN (VALUES {})`.
+    pub(crate) async fn fetch_in(
+        &mut self,
+        sql: &'static str,
+        width: usize,
+        mut keys: Vec<Value>,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let mut out = Vec::new();
+        while !keys.is_empty() {
+            let rest = keys.split_off(keys.len().min(64 * width));
+            let count = keys.len() / width.max(1);
+            // Padded with the last key, so that few statements serve every number of keys.
+            let padded = CHUNKS.into_iter().rev().find(|n| *n >= count).unwrap_or(64);
+            let last = keys.len().saturating_sub(width);
+            let last: Vec<Value> = keys.get(last..).unwrap_or_default().to_vec();
+            for _ in count..padded {
+                keys.extend(last.iter().cloned());
+            }
+            let text = self.built(sql, padded, |sql| {
+                sql.replace("{}", &placeholders(padded, width))
+            });
+            out.extend(self.fetch(text, keys).await?);
+            keys = rest;
+        }
+        Ok(out)
+    }
+
+    /// Inserts rows of `width` values each; `sql` has `{}` where the rows go.
+    pub(crate) async fn insert(
+        &mut self,
+        sql: &'static str,
+        width: usize,
+        mut rows: Vec<Value>,
+    ) -> Result<(), sqlx::Error> {
+        while !rows.is_empty() {
+            let count = rows.len() / width.max(1);
+            let chunk = CHUNKS.into_iter().find(|n| *n <= count).unwrap_or(1);
+            let rest = rows.split_off(rows.len().min(chunk * width));
+            let text = self.built(sql, chunk, |sql| {
+                sql.replace("{}", &row_placeholders(chunk, width))
+            });
+            self.execute(text, rows).await?;
+            rows = rest;
+        }
+        Ok(())
+    }
+
+    fn built(
+        &mut self,
+        sql: &'static str,
+        count: usize,
+        build: impl FnOnce(&str) -> String,
+    ) -> Arc<str> {
+        Arc::clone(
+            self.built
+                .entry((sql, count))
+                .or_insert_with(|| build(sql).into()),
+        )
+    }
+
+    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+        match self.raw {
+            Raw::Sqlite(conn) => conn.close().await,
+            Raw::Postgres(conn) => conn.close().await,
+        }
+    }
+}
+
+/// `$1, $2` for single values, `($1, $2), ($3, $4)` for rows.
+fn placeholders(count: usize, width: usize) -> String {
+    if width == 1 {
+        let list: Vec<String> = (1..=count).map(|n| format!("${n}")).collect();
+        return list.join(", ");
+    }
+    row_placeholders(count, width)
+}
+
+fn row_placeholders(count: usize, width: usize) -> String {
+    let rows: Vec<String> = (0..count)
+        .map(|row| {
+            let list: Vec<String> = (1..=width)
+                .map(|n| format!("${}", row * width + n))
+                .collect();
+            format!("({})", list.join(", "))
+        })
+        .collect();
+    rows.join(", ")
+}
+
+/// Connections for reading.
+#[derive(Clone)]
+pub(crate) enum Pool {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+impl Pool {
+    pub(crate) async fn fetch(
+        &self,
+        sql: impl Into<Arc<str>>,
+        values: Vec<Value>,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let sql = sql.into();
+        match self {
+            Self::Sqlite(pool) => sqlite_query(sql, values)
+                .fetch_all(pool)
+                .await
+                .map(|rows| rows.into_iter().map(Row::Sqlite).collect()),
+            Self::Postgres(pool) => postgres_query(sql, values)
+                .fetch_all(pool)
+                .await
+                .map(|rows| rows.into_iter().map(Row::Postgres).collect()),
+        }
+    }
+
+    /// As [`Conn::fetch_in`], with values that come before the list; the list's placeholders
+    /// begin after them.
+    pub(crate) async fn fetch_in(
+        &self,
+        sql: &str,
+        before: &[Value],
+        keys: Vec<Value>,
+    ) -> Result<Vec<Row>, sqlx::Error> {
+        let mut out = Vec::new();
+        for chunk in keys.chunks(256) {
+            let list: Vec<String> = (1..=chunk.len())
+                .map(|n| format!("${}", before.len() + n))
+                .collect();
+            let mut values = before.to_vec();
+            values.extend(chunk.iter().cloned());
+            out.extend(
+                self.fetch(sql.replace("{}", &list.join(", ")), values)
+                    .await?,
+            );
+        }
+        Ok(out)
+    }
+
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Sqlite(pool) => pool.close().await,
+            Self::Postgres(pool) => pool.close().await,
+        }
+    }
+}
+
+/// What an error means for the writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// A constraint refused a row: one command is at fault, the others are not.
+    Constraint,
+    /// Two nodes met: the same again may work.
+    Serialization,
+    /// Anything else.
+    Other,
+}
+
+pub(crate) fn fault(error: &sqlx::Error) -> Fault {
+    let Some(error) = error.as_database_error() else {
+        return Fault::Other;
+    };
+    if !matches!(error.kind(), sqlx::error::ErrorKind::Other) {
+        return Fault::Constraint;
+    }
+    match error.code().as_deref() {
+        // serialization_failure and deadlock_detected
+        Some("40001" | "40P01") => Fault::Serialization,
+        // Class 22, data exceptions: a value that the database does not take.
+        Some(code) if code.len() == 5 && code.starts_with("22") => Fault::Constraint,
+        _ => Fault::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_rows_are_numbered_through() {
+        assert_eq!(placeholders(3, 1), "$1, $2, $3");
+        assert_eq!(placeholders(2, 2), "($1, $2), ($3, $4)");
+        assert_eq!(row_placeholders(2, 1), "($1), ($2)");
+    }
+}
