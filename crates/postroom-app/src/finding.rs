@@ -118,7 +118,7 @@ impl Found {
 /// Ranks, groups and counts.
 async fn first(call: &Call<'_>, input: &Input, question: &Question) -> Result<Found, Failure> {
     let scope = *call.scope()?;
-    let (upto, complete) = fresh(call, &scope).await;
+    let (upto, complete) = fresh(call, &scope).await?;
     let states = states(call, &scope, question).await?;
     let ranked = rank(call, &scope, question, states, upto).await?;
     let facets = Facets {
@@ -158,13 +158,12 @@ async fn later(call: &Call<'_>, place: Place) -> Result<Found, Failure> {
 
 /// Waits a moment for the index to hold what is in the feed now; gives that position and whether
 /// the index got there.
-pub(super) async fn fresh(call: &Call<'_>, scope: &TenantScope) -> (u64, bool) {
+pub(super) async fn fresh(call: &Call<'_>, scope: &TenantScope) -> Result<(u64, bool), Failure> {
     let tenant = scope.tenant();
     let indexing = &call.room.indexing;
-    let position = *call.room.store().feed(tenant).borrow();
-    let position = position.max(indexing.position(tenant));
+    let position = call.room.position(scope).await?;
     let patience = Duration::from_millis(FRESH_WAIT_MS);
-    (position, indexing.reached(tenant, position, patience).await)
+    Ok((position, indexing.reached(tenant, position, patience).await))
 }
 
 /// Resolves what changes after arrival to message numbers.

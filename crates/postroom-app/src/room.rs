@@ -10,6 +10,7 @@ pub mod import;
 mod indexing;
 mod ingest;
 mod open;
+mod position;
 mod receive;
 mod smtp;
 
@@ -28,6 +29,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{clock::Clock, finding::Kept, rate::Rates};
 use indexing::Indexing;
+use position::Positions;
 
 /// The running room.
 pub struct Room {
@@ -41,6 +43,8 @@ pub struct Room {
     pub(crate) indexes: Indexes,
     /// How far the indexes are.
     pub(crate) indexing: Indexing,
+    /// Where the feeds stand.
+    pub(crate) positions: Positions,
     /// Ranked results kept for later pages.
     pub(crate) kept: Kept,
     /// The right to read across tenants; no request can take it.

@@ -34,7 +34,7 @@ pub(crate) async fn related(
 ) -> Result<(Vec<SearchHit>, bool), Failure> {
     let scope = *call.scope()?;
     let exclude = read::nums_in_thread(call.room.store(), &scope, source.row.thread_id).await?;
-    let (upto, _) = fresh(call, &scope).await;
+    let (upto, _) = fresh(call, &scope).await?;
     let text = source.doc.extracted_text().unwrap_or_default().to_owned();
     let subject = source.doc.subject.clone().unwrap_or_default();
     let references = references(&subject, &text);

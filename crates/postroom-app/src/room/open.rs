@@ -8,7 +8,7 @@ use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Room, indexing, ingest};
+use super::{Indexing, Positions, Room, indexing, ingest};
 use crate::{clock::Clock, finding::Kept, rate::Rates};
 
 /// Read connections of the store unless told otherwise.
@@ -104,6 +104,7 @@ impl Room {
             rates: Rates::default(),
             indexes: Indexes::open(options.data_dir.join("index"))?,
             indexing: Indexing::default(),
+            positions: Positions::default(),
             kept: Kept::default(),
             store,
             workers,
