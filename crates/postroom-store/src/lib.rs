@@ -25,6 +25,7 @@ mod rows;
 mod schema;
 mod scope;
 mod secret;
+mod select;
 mod sql;
 mod store;
 mod write;

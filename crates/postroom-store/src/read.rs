@@ -1,6 +1,7 @@
 //! Reads. Each asks for a scope; what is outside of it reads as missing.
 
 mod access;
+mod blob;
 mod contact;
 mod event;
 mod message;
@@ -14,8 +15,8 @@ pub use access::{
 };
 pub use contact::{ContactFilter, ContactPlace, contacts};
 pub use event::{
-    EventFilter, Since, changes, event, event_payload, events, import_failures, known_digests,
-    pending_events, position, positions,
+    EventFilter, Since, changes, event, event_payload, events, import_failure_payload,
+    import_failures, known_digests, pending_events, position, positions,
 };
 pub use message::{
     Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_in_thread,

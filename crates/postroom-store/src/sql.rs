@@ -361,29 +361,6 @@ impl Pool {
         }
     }
 
-    /// As [`Conn::fetch_in`], with values that come before the list; the list's placeholders
-    /// begin after them.
-    pub(crate) async fn fetch_in(
-        &self,
-        sql: &str,
-        before: &[Value],
-        keys: Vec<Value>,
-    ) -> Result<Vec<Row>, sqlx::Error> {
-        let mut out = Vec::new();
-        for chunk in keys.chunks(256) {
-            let list: Vec<String> = (1..=chunk.len())
-                .map(|n| format!("${}", before.len() + n))
-                .collect();
-            let mut values = before.to_vec();
-            values.extend(chunk.iter().cloned());
-            out.extend(
-                self.fetch(sql.replace("{}", &list.join(", ")), values)
-                    .await?,
-            );
-        }
-        Ok(out)
-    }
-
     pub(crate) async fn close(&self) {
         match self {
             Self::Sqlite(pool) => pool.close().await,

@@ -1,8 +1,13 @@
 //! Keys, owner links, sessions.
 
-use crate::{PlatformScope, Store, StoreError};
+use crate::{
+    PlatformScope, Store, StoreError, credential,
+    rows::{self, columns},
+    select::{self, Select},
+};
 use postroom_core::{KeyRow, OwnerLinkRow, SessionRow};
 use postroom_types::{KeyId, TenantScope};
+use subtle::ConstantTimeEq as _;
 
 /// What a presented token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +34,42 @@ pub enum SessionAnswer {
 
 /// Checks an API key's whole token, in constant time for known and unknown ones.
 pub async fn credential(store: &Store, token: &str) -> Result<CredentialAnswer, StoreError> {
-    let _ = (store, token);
-    Err(StoreError::Unavailable)
+    let parsed = credential::parse(token);
+    // What is not even a token costs the same look-up and the same hash.
+    let lookup = parsed.map_or("", |(_, lookup)| lookup);
+    let secret = Select::new(concat!(
+        "SELECT ",
+        columns!(secret),
+        " FROM key_secrets WHERE lookup = "
+    ))
+    .value(lookup)
+    .first(store, rows::secret)
+    .await?;
+    let expected = secret.as_ref().map_or([0; 32], |secret| secret.hash);
+    let matches: bool = store.keys().credential_hash(token).ct_eq(&expected).into();
+    let (Some((mode, _)), Some(secret), true) = (parsed, secret, matches) else {
+        return Ok(CredentialAnswer::Unknown);
+    };
+    let now = store.now();
+    let key = Select::new(concat!(
+        "SELECT ",
+        columns!(key),
+        " FROM api_keys WHERE id = "
+    ))
+    .value(secret.key_id.bits())
+    .first(store, rows::key)
+    .await?;
+    let ended = secret.valid_until.is_some_and(|until| until <= now);
+    let Some(key) = key.filter(|key| key.mode == mode && !ended) else {
+        return Ok(CredentialAnswer::Unknown);
+    };
+    Ok(if key.revoked_at.is_some() {
+        CredentialAnswer::Revoked
+    } else if key.expires_at.is_some_and(|at| at <= now) {
+        CredentialAnswer::Expired
+    } else {
+        CredentialAnswer::Valid(key)
+    })
 }
 
 /// A tenant's (or, for an identity's scope, the identity's) key.
@@ -39,8 +78,16 @@ pub async fn key(
     scope: &TenantScope,
     id: KeyId,
 ) -> Result<Option<KeyRow>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    Select::new(concat!(
+        "SELECT ",
+        columns!(key),
+        " FROM api_keys WHERE id = "
+    ))
+    .value(id.bits())
+    .text(" AND ")
+    .scope(scope)
+    .first(store, rows::key)
+    .await
 }
 
 /// Keys of a tenant or identity by id, oldest first.
@@ -50,8 +97,13 @@ pub async fn keys(
     after: Option<KeyId>,
     limit: usize,
 ) -> Result<Vec<KeyRow>, StoreError> {
-    let _ = (store, scope, after, limit);
-    Err(StoreError::Unavailable)
+    Select::new(concat!("SELECT ", columns!(key), " FROM api_keys WHERE "))
+        .scope(scope)
+        .filter(" AND id > ", after.map(KeyId::bits))
+        .text(" ORDER BY id LIMIT ")
+        .value(select::rows(limit))
+        .all(store, rows::key)
+        .await
 }
 
 /// Platform keys by id, oldest first.
@@ -61,8 +113,17 @@ pub async fn platform_keys(
     after: Option<KeyId>,
     limit: usize,
 ) -> Result<Vec<KeyRow>, StoreError> {
-    let _ = (store, scope, after, limit);
-    Err(StoreError::Unavailable)
+    let PlatformScope(()) = scope;
+    Select::new(concat!(
+        "SELECT ",
+        columns!(key),
+        " FROM api_keys WHERE tenant_id IS NULL"
+    ))
+    .filter(" AND id > ", after.map(KeyId::bits))
+    .text(" ORDER BY id LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::key)
+    .await
 }
 
 /// An owner link that can be used now.
@@ -70,18 +131,37 @@ pub async fn owner_link_open(
     store: &Store,
     hash: [u8; 32],
 ) -> Result<Option<OwnerLinkRow>, StoreError> {
-    let _ = (store, hash);
-    Err(StoreError::Unavailable)
+    Select::new(concat!(
+        "SELECT ",
+        columns!(owner_link),
+        " FROM owner_links WHERE hash = "
+    ))
+    .value(hash.as_slice())
+    .text(" AND used_at IS NULL AND expires_at > ")
+    .value(store.now().ms())
+    .first(store, rows::owner_link)
+    .await
 }
 
 /// A session by the keyed hash of its token.
 pub async fn session(store: &Store, hash: [u8; 32]) -> Result<SessionAnswer, StoreError> {
-    let _ = (store, hash);
-    Err(StoreError::Unavailable)
+    let found = Select::new(concat!(
+        "SELECT ",
+        columns!(session),
+        " FROM sessions WHERE hash = "
+    ))
+    .value(hash.as_slice())
+    .text(" AND expires_at > ")
+    .value(store.now().ms())
+    .first(store, rows::session)
+    .await?;
+    Ok(found.map_or(SessionAnswer::Unknown, SessionAnswer::Valid))
 }
 
 /// Whether an owner link was ever used.
 pub async fn person_signed_in(store: &Store) -> Result<bool, StoreError> {
-    let _ = store;
-    Err(StoreError::Unavailable)
+    let used = Select::new("SELECT hash FROM owner_links WHERE used_at IS NOT NULL LIMIT 1")
+        .fetch(store)
+        .await?;
+    Ok(!used.is_empty())
 }

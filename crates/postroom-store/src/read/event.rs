@@ -1,6 +1,10 @@
 //! Events, the feed, what failed.
 
-use crate::{Store, StoreError, WorkerScope};
+use crate::{
+    Store, StoreError, WorkerScope,
+    rows::{self, columns},
+    select::{self, Select},
+};
 use postroom_core::{EventRow, FeedRow, ImportFailureRow, Sha256Bytes};
 use postroom_types::{IdentityId, TenantId, TenantScope, Timestamp};
 use std::collections::HashSet;
@@ -35,8 +39,21 @@ pub async fn events(
     scope: &TenantScope,
     filter: &EventFilter,
 ) -> Result<Vec<EventRow>, StoreError> {
-    let _ = (store, scope, filter);
-    Err(StoreError::Unavailable)
+    let since = match filter.since {
+        Some(Since::After(id)) => Some(id.saturating_add(1)),
+        Some(Since::At(at)) => Some(position_at(store, scope, at).await?),
+        None => None,
+    };
+    Select::new(concat!("SELECT ", columns!(event), " FROM events WHERE "))
+        .scope(scope)
+        .filter(" AND provider = ", filter.provider.as_deref())
+        .filter(" AND event_type = ", filter.event_type.as_deref())
+        .filter(" AND id >= ", since)
+        .filter(" AND id < ", filter.below)
+        .text(" ORDER BY id DESC LIMIT ")
+        .value(select::rows(filter.limit))
+        .all(store, rows::event)
+        .await
 }
 
 /// One event.
@@ -45,8 +62,15 @@ pub async fn event(
     scope: &TenantScope,
     id: u64,
 ) -> Result<Option<EventRow>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    let Ok(id) = i64::try_from(id) else {
+        return Ok(None);
+    };
+    Select::new(concat!("SELECT ", columns!(event), " FROM events WHERE "))
+        .scope(scope)
+        .text(" AND id = ")
+        .value(id)
+        .first(store, rows::event)
+        .await
 }
 
 /// The very bytes of an event; the digest is checked.
@@ -55,8 +79,12 @@ pub async fn event_payload(
     scope: &TenantScope,
     id: u64,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    match event(store, scope, id).await? {
+        Some(event) => super::blob::bytes(store, scope.tenant(), &event.sha256)
+            .await
+            .map(Some),
+        None => Ok(None),
+    }
 }
 
 /// Pending events of all tenants after a place (tenant and id), in that order.
@@ -66,8 +94,20 @@ pub async fn pending_events(
     after: Option<(TenantId, u64)>,
     limit: usize,
 ) -> Result<Vec<EventRow>, StoreError> {
-    let _ = (store, scope, after, limit);
-    Err(StoreError::Unavailable)
+    let WorkerScope(()) = scope;
+    let (tenant, id) = after.map_or((0, 0), |(tenant, id)| (tenant.bits(), id));
+    Select::new(concat!(
+        "SELECT ",
+        columns!(event),
+        " FROM events WHERE state = 'pending' AND (tenant_id, id) > ("
+    ))
+    .value(tenant)
+    .text(", ")
+    .value(id)
+    .text(") ORDER BY tenant_id, id LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::event)
+    .await
 }
 
 /// The tenant's feed after a position, in order, only what the scope reaches.
@@ -77,14 +117,23 @@ pub async fn changes(
     after: u64,
     limit: usize,
 ) -> Result<Vec<FeedRow>, StoreError> {
-    let _ = (store, scope, after, limit);
-    Err(StoreError::Unavailable)
+    Select::new(concat!("SELECT ", columns!(feed), " FROM feed WHERE "))
+        .scope(scope)
+        .text(" AND position > ")
+        .value(after)
+        .text(" ORDER BY position LIMIT ")
+        .value(select::rows(limit))
+        .all(store, rows::feed)
+        .await
 }
 
 /// The tenant's last feed position.
 pub async fn position(store: &Store, scope: &TenantScope) -> Result<u64, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    let found = Select::new("SELECT position FROM counters WHERE tenant_id = ")
+        .value(scope.tenant().bits())
+        .first(store, |row| rows::unsigned(row, 0))
+        .await?;
+    Ok(found.unwrap_or(0))
 }
 
 /// The last feed position of every tenant.
@@ -92,8 +141,14 @@ pub async fn positions(
     store: &Store,
     scope: &WorkerScope,
 ) -> Result<Vec<(TenantId, u64)>, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    let WorkerScope(()) = scope;
+    Select::new("SELECT tenant_id, position FROM counters WHERE tenant_id <> ")
+        .value(postroom_core::deployment().bits())
+        .text(" ORDER BY tenant_id")
+        .all(store, |row| {
+            Ok((rows::tenant_id(row, 0)?, rows::unsigned(row, 1)?))
+        })
+        .await
 }
 
 /// Failed imports, newest first.
@@ -103,8 +158,17 @@ pub async fn import_failures(
     below: Option<u64>,
     limit: usize,
 ) -> Result<Vec<ImportFailureRow>, StoreError> {
-    let _ = (store, scope, below, limit);
-    Err(StoreError::Unavailable)
+    Select::new(concat!(
+        "SELECT ",
+        columns!(import_failure),
+        " FROM import_failures WHERE "
+    ))
+    .scope(scope)
+    .filter(" AND id < ", below)
+    .text(" ORDER BY id DESC LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::import_failure)
+    .await
 }
 
 /// Which of some digests a mailbox has events of already.
@@ -114,6 +178,69 @@ pub async fn known_digests(
     identity: IdentityId,
     digests: &[Sha256Bytes],
 ) -> Result<HashSet<Sha256Bytes>, StoreError> {
-    let _ = (store, scope, identity, digests);
-    Err(StoreError::Unavailable)
+    let mut out = HashSet::new();
+    for digests in digests.chunks(256) {
+        let known =
+            Select::new("SELECT sha256 FROM events WHERE family = 'mail' AND identity_id = ")
+                .value(identity.bits())
+                .text(" AND sha256 IN ")
+                .list(digests.iter().map(|sha256| sha256.as_slice().into()))
+                .text(" AND ")
+                .scope(scope)
+                .all(store, |row| rows::array(&row.blob(0)?))
+                .await?;
+        out.extend(known);
+    }
+    Ok(out)
+}
+
+/// The bytes of a failed import, when they were kept; the digest is checked.
+pub async fn import_failure_payload(
+    store: &Store,
+    scope: &TenantScope,
+    id: u64,
+) -> Result<Option<Vec<u8>>, StoreError> {
+    let found = Select::new("SELECT sha256 FROM import_failures WHERE ")
+        .scope(scope)
+        .text(" AND id = ")
+        .value(id)
+        .first(store, |row| Ok(row.opt_blob(0)?))
+        .await?;
+    match found.flatten() {
+        Some(sha256) => {
+            let sha256 = rows::array(&sha256)?;
+            super::blob::bytes(store, scope.tenant(), &sha256)
+                .await
+                .map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// The first feed position of the tenant at or after an instant, one past the last when there is
+/// none: positions and instants grow together, so this halves the range until it is found.
+pub(super) async fn position_at(
+    store: &Store,
+    scope: &TenantScope,
+    at: Timestamp,
+) -> Result<u64, StoreError> {
+    let mut low = 1;
+    let mut high = position(store, scope).await?.saturating_add(1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let found = Select::new("SELECT position, at FROM feed WHERE tenant_id = ")
+            .value(scope.tenant().bits())
+            .text(" AND position >= ")
+            .value(middle)
+            .text(" ORDER BY position LIMIT 1")
+            .first(store, |row| {
+                Ok((rows::unsigned(row, 0)?, rows::at(row, 1)?))
+            })
+            .await?;
+        match found {
+            Some((position, found_at)) if found_at < at => low = position + 1,
+            _ => high = middle,
+        }
+    }
+    Ok(low)
 }

@@ -1,8 +1,13 @@
 //! Messages: by id, by number, as sets of numbers.
 
-use crate::{Store, StoreError};
+use crate::{
+    Store, StoreError, blob,
+    rows::{self, MESSAGE_DOC, columns},
+    select::{self, Select},
+    sql::Row,
+};
 use postroom_core::{MessageDoc, MessageRow};
-use postroom_types::{MessageId, TenantScope, ThreadId, Timestamp};
+use postroom_types::{MessageId, Reach, TenantScope, ThreadId, Timestamp};
 use roaring::RoaringTreemap;
 use std::collections::HashMap;
 
@@ -49,8 +54,17 @@ pub async fn message(
     scope: &TenantScope,
     id: MessageId,
 ) -> Result<Option<Message>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    let found = Select::new(concat!(
+        "SELECT ",
+        columns!(message),
+        ", doc FROM messages WHERE id = "
+    ))
+    .value(id.bits())
+    .text(" AND ")
+    .scope(scope)
+    .all(store, with_doc)
+    .await?;
+    Ok(with_labels(store, scope, found).await?.pop())
 }
 
 /// Messages by number, in the order of `nums`; those out of reach are left out.
@@ -59,8 +73,22 @@ pub async fn messages_of_nums(
     scope: &TenantScope,
     nums: &[u64],
 ) -> Result<Vec<Message>, StoreError> {
-    let _ = (store, scope, nums);
-    Err(StoreError::Unavailable)
+    let mut found = Vec::new();
+    for nums in nums.chunks(LIST) {
+        let part = Select::new(concat!(
+            "SELECT ",
+            columns!(message),
+            ", doc FROM messages WHERE "
+        ))
+        .scope(scope)
+        .text(" AND num IN ")
+        .list(nums.iter().map(|num| (*num).into()))
+        .all(store, with_doc)
+        .await?;
+        found.extend(part);
+    }
+    let found = in_order(nums, found, |(row, _)| row.num);
+    with_labels(store, scope, found).await
 }
 
 /// The same without words and labels.
@@ -69,8 +97,21 @@ pub async fn rows_of_nums(
     scope: &TenantScope,
     nums: &[u64],
 ) -> Result<Vec<MessageRow>, StoreError> {
-    let _ = (store, scope, nums);
-    Err(StoreError::Unavailable)
+    let mut found = Vec::new();
+    for nums in nums.chunks(LIST) {
+        let part = Select::new(concat!(
+            "SELECT ",
+            columns!(message),
+            " FROM messages WHERE "
+        ))
+        .scope(scope)
+        .text(" AND num IN ")
+        .list(nums.iter().map(|num| (*num).into()))
+        .all(store, rows::message)
+        .await?;
+        found.extend(part);
+    }
+    Ok(in_order(nums, found, |row| row.num))
 }
 
 /// Inbound messages in the order they came (archives left out), oldest first.
@@ -79,8 +120,26 @@ pub async fn messages_after(
     scope: &TenantScope,
     filter: &WaitFilter,
 ) -> Result<Vec<Message>, StoreError> {
-    let _ = (store, scope, filter);
-    Err(StoreError::Unavailable)
+    let begin = super::event::position_at(store, scope, filter.since).await?;
+    let above = filter.above.max(begin.saturating_sub(1));
+    let select = Select::new(
+        "SELECT feed.num FROM feed JOIN messages \
+         ON messages.tenant_id = feed.tenant_id AND messages.num = feed.num \
+         WHERE feed.kind = 'message.received' AND ",
+    )
+    .scope_by(scope, "feed.tenant_id", "feed.identity_id")
+    .text(" AND feed.position > ")
+    .value(above)
+    .filter(
+        " AND messages.thread_id = ",
+        filter.thread.map(ThreadId::bits),
+    );
+    let nums = select
+        .text(" ORDER BY feed.position LIMIT ")
+        .value(select::rows(filter.limit))
+        .all(store, |row| rows::unsigned(row, 0))
+        .await?;
+    messages_of_nums(store, scope, &nums).await
 }
 
 /// Numbers of the messages that have a label.
@@ -89,14 +148,24 @@ pub async fn nums_with_label(
     scope: &TenantScope,
     label: &str,
 ) -> Result<RoaringTreemap, StoreError> {
-    let _ = (store, scope, label);
-    Err(StoreError::Unavailable)
+    let select = Select::new(NUMS)
+        .text("message_labels WHERE label = ")
+        .value(label);
+    let select = match scope.reach() {
+        Reach::Identity(_) => select,
+        // The table is ordered by mailbox and label.
+        Reach::Tenant => select
+            .text(" AND identity_id IN (SELECT id FROM identities WHERE tenant_id = ")
+            .value(scope.tenant().bits())
+            .text(")"),
+    };
+    nums(store, select.text(" AND ").scope(scope)).await
 }
 
 /// Numbers of the unread messages.
 pub async fn nums_unread(store: &Store, scope: &TenantScope) -> Result<RoaringTreemap, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    let select = Select::new(NUMS).text("messages WHERE unread = 1 AND ");
+    nums(store, select.scope(scope)).await
 }
 
 /// Numbers of the messages of a thread (its id or an alias).
@@ -105,8 +174,13 @@ pub async fn nums_in_thread(
     scope: &TenantScope,
     thread: ThreadId,
 ) -> Result<RoaringTreemap, StoreError> {
-    let _ = (store, scope, thread);
-    Err(StoreError::Unavailable)
+    let thread = super::thread::own_id(store, scope, thread).await?;
+    let select = Select::new(NUMS)
+        .text("messages WHERE thread_id = ")
+        .value(thread.bits())
+        .text(" AND ")
+        .scope(scope);
+    nums(store, select).await
 }
 
 /// Labels by number; numbers without labels are left out.
@@ -115,8 +189,22 @@ pub async fn labels_of_nums(
     scope: &TenantScope,
     nums: &[u64],
 ) -> Result<HashMap<u64, Vec<String>>, StoreError> {
-    let _ = (store, scope, nums);
-    Err(StoreError::Unavailable)
+    let mut out: HashMap<u64, Vec<String>> = HashMap::new();
+    for nums in nums.chunks(LIST) {
+        let labels = Select::new("SELECT num, label FROM message_labels WHERE ")
+            .scope(scope)
+            .text(" AND num IN ")
+            .list(nums.iter().map(|num| (*num).into()))
+            .all(store, |row| Ok((rows::unsigned(row, 0)?, row.text(1)?)))
+            .await?;
+        for (num, label) in labels {
+            out.entry(num).or_default().push(label);
+        }
+    }
+    for labels in out.values_mut() {
+        labels.sort_unstable();
+    }
+    Ok(out)
 }
 
 /// Threads by number.
@@ -125,8 +213,19 @@ pub async fn thread_ids_of_nums(
     scope: &TenantScope,
     nums: &[u64],
 ) -> Result<HashMap<u64, ThreadId>, StoreError> {
-    let _ = (store, scope, nums);
-    Err(StoreError::Unavailable)
+    let mut out = HashMap::new();
+    for nums in nums.chunks(LIST) {
+        let found = Select::new("SELECT num, thread_id FROM messages WHERE ")
+            .scope(scope)
+            .text(" AND num IN ")
+            .list(nums.iter().map(|num| (*num).into()))
+            .all(store, |row| {
+                Ok((rows::unsigned(row, 0)?, rows::thread_id(row, 1)?))
+            })
+            .await?;
+        out.extend(found);
+    }
+    Ok(out)
 }
 
 /// The very bytes of a message; the digest is checked.
@@ -135,6 +234,64 @@ pub async fn raw(
     scope: &TenantScope,
     id: MessageId,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    let found = Select::new("SELECT sha256 FROM messages WHERE id = ")
+        .value(id.bits())
+        .text(" AND ")
+        .scope(scope)
+        .first(store, |row| rows::array(&row.blob(0)?))
+        .await?;
+    match found {
+        Some(sha256) => super::blob::bytes(store, scope.tenant(), &sha256)
+            .await
+            .map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Values of one list in a statement.
+const LIST: usize = 256;
+/// All numbers in one row: many rows would cost far more than the numbers in them.
+const NUMS: &str = "SELECT string_agg(CAST(num AS TEXT), ',') FROM ";
+
+async fn nums(store: &Store, select: Select) -> Result<RoaringTreemap, StoreError> {
+    let text = select.first(store, |row| Ok(row.opt_text(0)?)).await?;
+    let text = text.flatten().unwrap_or_default();
+    text.split(',')
+        .filter(|num| !num.is_empty())
+        .map(|num| {
+            num.parse::<u64>()
+                .map_err(|_| StoreError::Damaged("a number"))
+        })
+        .collect()
+}
+
+/// A row with its document, from a message's columns and `doc`.
+pub(super) fn with_doc(row: &Row) -> Result<(MessageRow, MessageDoc), StoreError> {
+    Ok((
+        rows::message(row)?,
+        blob::unpack_doc(&row.blob(MESSAGE_DOC)?)?,
+    ))
+}
+
+pub(super) async fn with_labels(
+    store: &Store,
+    scope: &TenantScope,
+    found: Vec<(MessageRow, MessageDoc)>,
+) -> Result<Vec<Message>, StoreError> {
+    let nums: Vec<u64> = found.iter().map(|(row, _)| row.num).collect();
+    let mut labels = labels_of_nums(store, scope, &nums).await?;
+    Ok(found
+        .into_iter()
+        .map(|(row, doc)| Message {
+            labels: labels.remove(&row.num).unwrap_or_default(),
+            row,
+            doc,
+        })
+        .collect())
+}
+
+/// Puts what was found into the order in which it was asked for.
+fn in_order<T>(nums: &[u64], found: Vec<T>, num: impl Fn(&T) -> u64) -> Vec<T> {
+    let mut by_num: HashMap<u64, T> = found.into_iter().map(|item| (num(&item), item)).collect();
+    nums.iter().filter_map(|num| by_num.remove(num)).collect()
 }

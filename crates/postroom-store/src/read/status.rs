@@ -1,6 +1,6 @@
 //! Counts for a state page, and kept results.
 
-use crate::{PlatformScope, Store, StoreError};
+use crate::{PlatformScope, Store, StoreError, rows, select::Select};
 use postroom_types::{KeyId, TenantScope};
 
 /// How much there is.
@@ -28,14 +28,31 @@ pub struct Counts {
 
 /// Counts of what the scope reaches.
 pub async fn counts(store: &Store, scope: &TenantScope) -> Result<Counts, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    let threads = Select::new(THREAD_COUNTS).text(" WHERE ").scope(scope);
+    let identities = Select::new(IDENTITY_COUNT)
+        .text(" AND ")
+        .scope_by(scope, "tenant_id", "id");
+    let events = Select::new(EVENT_COUNTS)
+        .text(" WHERE ")
+        .scope(scope)
+        .text(" GROUP BY state");
+    let failures = Select::new(FAILURE_COUNT).text(" WHERE ").scope(scope);
+    gather(store, 1, identities, threads, events, failures).await
 }
 
 /// Counts of the deployment.
 pub async fn deployment_counts(store: &Store, scope: &PlatformScope) -> Result<Counts, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    let PlatformScope(()) = scope;
+    let tenants = one(store, Select::new("SELECT COUNT(*) FROM tenants")).await?;
+    gather(
+        store,
+        tenants,
+        Select::new(IDENTITY_COUNT),
+        Select::new(THREAD_COUNTS),
+        Select::new(EVENT_COUNTS).text(" GROUP BY state"),
+        Select::new(FAILURE_COUNT),
+    )
+    .await
 }
 
 /// Kept results by the name their cursor carries; only for the key that searched, and not past
@@ -46,6 +63,67 @@ pub async fn result_set(
     key: Option<KeyId>,
     id: &str,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let _ = (store, scope, key, id);
-    Err(StoreError::Unavailable)
+    let select = Select::new("SELECT payload FROM result_sets WHERE id = ")
+        .value(id)
+        .text(" AND tenant_id = ")
+        .value(scope.tenant().bits())
+        .text(" AND expires_at > ")
+        .value(store.now().ms());
+    let select = match key {
+        Some(key) => select.text(" AND key_id = ").value(key.bits()),
+        None => select.text(" AND key_id IS NULL"),
+    };
+    select.first(store, |row| Ok(row.blob(0)?)).await
+}
+
+const IDENTITY_COUNT: &str = "SELECT COUNT(*) FROM identities WHERE status IN ('active', 'paused')";
+const THREAD_COUNTS: &str = "SELECT COUNT(*), COALESCE(CAST(SUM(message_count) AS BIGINT), 0), \
+     COALESCE(CAST(SUM(unread_count) AS BIGINT), 0) FROM threads";
+const EVENT_COUNTS: &str = "SELECT state, COUNT(*) FROM events";
+const FAILURE_COUNT: &str = "SELECT COUNT(*) FROM import_failures";
+
+async fn one(store: &Store, select: Select) -> Result<u64, StoreError> {
+    let found = select.first(store, |row| rows::unsigned(row, 0)).await?;
+    Ok(found.unwrap_or(0))
+}
+
+async fn gather(
+    store: &Store,
+    tenants: u64,
+    identities: Select,
+    threads: Select,
+    events: Select,
+    failures: Select,
+) -> Result<Counts, StoreError> {
+    let sums = threads
+        .first(store, |row| {
+            Ok([
+                rows::unsigned(row, 0)?,
+                rows::unsigned(row, 1)?,
+                rows::unsigned(row, 2)?,
+            ])
+        })
+        .await?;
+    let [threads, messages, unread] = sums.unwrap_or_default();
+    let mut counts = Counts {
+        tenants,
+        identities: one(store, identities).await?,
+        messages,
+        unread,
+        threads,
+        import_failures: one(store, failures).await?,
+        ..Counts::default()
+    };
+    for (state, count) in events
+        .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
+        .await?
+    {
+        counts.events += count;
+        match state.as_str() {
+            "pending" => counts.pending_events = count,
+            "failed" => counts.failed_events = count,
+            _ => {}
+        }
+    }
+    Ok(counts)
 }

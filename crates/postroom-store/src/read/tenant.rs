@@ -1,6 +1,11 @@
 //! Tenants, identities, addresses.
 
-use crate::{PlatformScope, Store, StoreError, WorkerScope};
+use crate::{
+    PlatformScope, Store, StoreError, WorkerScope,
+    rows::{self, columns},
+    select::{self, Select},
+    sql::Value,
+};
 use postroom_core::{AddressRow, IdentityRow, IdentityStatus, TenantRow, TenantStatus};
 use postroom_types::{Address, IdentityId, TenantId, TenantScope, Timestamp};
 
@@ -54,8 +59,7 @@ pub struct RecipientAnswer {
 
 /// The scope's own tenant.
 pub async fn tenant(store: &Store, scope: &TenantScope) -> Result<Option<TenantRow>, StoreError> {
-    let _ = (store, scope);
-    Err(StoreError::Unavailable)
+    tenant_where(store, "id = ", scope.tenant().bits()).await
 }
 
 /// Any tenant.
@@ -64,8 +68,8 @@ pub async fn tenant_by_id(
     scope: &PlatformScope,
     id: TenantId,
 ) -> Result<Option<TenantRow>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    let PlatformScope(()) = scope;
+    tenant_where(store, "id = ", id.bits()).await
 }
 
 /// Any tenant, by its slug.
@@ -74,8 +78,8 @@ pub async fn tenant_by_slug(
     scope: &PlatformScope,
     slug: &str,
 ) -> Result<Option<TenantRow>, StoreError> {
-    let _ = (store, scope, slug);
-    Err(StoreError::Unavailable)
+    let PlatformScope(()) = scope;
+    tenant_where(store, "slug = ", slug).await
 }
 
 /// Tenants by id, oldest first.
@@ -85,8 +89,17 @@ pub async fn tenants(
     after: Option<TenantId>,
     limit: usize,
 ) -> Result<Vec<TenantRow>, StoreError> {
-    let _ = (store, scope, after, limit);
-    Err(StoreError::Unavailable)
+    let PlatformScope(()) = scope;
+    Select::new(concat!(
+        "SELECT ",
+        columns!(tenant),
+        " FROM tenants WHERE id > "
+    ))
+    .value(after.map_or(0, TenantId::bits))
+    .text(" ORDER BY id LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::tenant)
+    .await
 }
 
 /// One identity; `None` for one that is being deleted or is gone.
@@ -95,8 +108,17 @@ pub async fn identity(
     scope: &TenantScope,
     id: IdentityId,
 ) -> Result<Option<Identity>, StoreError> {
-    let _ = (store, scope, id);
-    Err(StoreError::Unavailable)
+    let found = Select::new(concat!(
+        "SELECT ",
+        columns!(identity),
+        " FROM identities WHERE id = "
+    ))
+    .value(id.bits())
+    .text(" AND status IN ('active', 'paused') AND ")
+    .scope_by(scope, "tenant_id", "id")
+    .all(store, rows::identity)
+    .await?;
+    Ok(with_addresses(store, found).await?.pop())
 }
 
 /// The identity that has `address` (active or retiring).
@@ -105,8 +127,21 @@ pub async fn identity_by_address(
     scope: &TenantScope,
     address: &Address,
 ) -> Result<Option<Identity>, StoreError> {
-    let _ = (store, scope, address);
-    Err(StoreError::Unavailable)
+    let row = Select::new(concat!(
+        "SELECT ",
+        columns!(address),
+        " FROM addresses WHERE address = "
+    ))
+    .value(address.base())
+    .text(" AND ")
+    .scope(scope)
+    .first(store, rows::address)
+    .await?;
+    let now = store.now();
+    match row.filter(|row| row.receives(now)) {
+        Some(row) => identity(store, scope, row.identity_id).await,
+        None => Ok(None),
+    }
 }
 
 /// Identities.
@@ -115,8 +150,24 @@ pub async fn identities(
     scope: &TenantScope,
     filter: &IdentityFilter,
 ) -> Result<Vec<Identity>, StoreError> {
-    let _ = (store, scope, filter);
-    Err(StoreError::Unavailable)
+    let select = Select::new(concat!(
+        "SELECT ",
+        columns!(identity),
+        " FROM identities WHERE "
+    ))
+    .scope_by(scope, "tenant_id", "id");
+    let select = match filter.status {
+        Some(status) => select.text(" AND status = ").value(status.as_str()),
+        None => select.text(" AND status IN ('active', 'paused')"),
+    };
+    let found = select
+        .filter(" AND purpose = ", filter.purpose.as_deref())
+        .filter(" AND id > ", filter.after.map(IdentityId::bits))
+        .text(" ORDER BY id LIMIT ")
+        .value(select::rows(filter.limit))
+        .all(store, rows::identity)
+        .await?;
+    with_addresses(store, found).await
 }
 
 /// What an address is, in whatever tenant.
@@ -125,6 +176,77 @@ pub async fn recipient(
     scope: &WorkerScope,
     address: &Address,
 ) -> Result<Option<RecipientAnswer>, StoreError> {
-    let _ = (store, scope, address);
-    Err(StoreError::Unavailable)
+    let WorkerScope(()) = scope;
+    let address = Select::new(concat!(
+        "SELECT ",
+        columns!(address),
+        " FROM addresses WHERE address = "
+    ))
+    .value(address.base())
+    .first(store, rows::address)
+    .await?;
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let tenant = tenant_where(store, "id = ", address.tenant_id.bits()).await?;
+    let identity = Select::new(concat!(
+        "SELECT ",
+        columns!(identity),
+        " FROM identities WHERE id = "
+    ))
+    .value(address.identity_id.bits())
+    .first(store, rows::identity)
+    .await?;
+    Ok(tenant
+        .zip(identity)
+        .map(|(tenant, identity)| RecipientAnswer {
+            tenant_id: tenant.id,
+            tenant_status: tenant.status,
+            tenant_updated_at: tenant.updated_at,
+            identity_id: identity.id,
+            identity_status: identity.status,
+            address,
+        }))
+}
+
+async fn tenant_where(
+    store: &Store,
+    column: &str,
+    value: impl Into<Value>,
+) -> Result<Option<TenantRow>, StoreError> {
+    Select::new(concat!("SELECT ", columns!(tenant), " FROM tenants WHERE "))
+        .text(column)
+        .value(value)
+        .first(store, rows::tenant)
+        .await
+}
+
+async fn with_addresses(
+    store: &Store,
+    found: Vec<IdentityRow>,
+) -> Result<Vec<Identity>, StoreError> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = found.iter().map(|row| row.id.bits().into());
+    let addresses = Select::new(concat!(
+        "SELECT ",
+        columns!(address),
+        " FROM addresses WHERE identity_id IN "
+    ))
+    .list(ids)
+    .text(" ORDER BY id")
+    .all(store, rows::address)
+    .await?;
+    Ok(found
+        .into_iter()
+        .map(|row| Identity {
+            addresses: addresses
+                .iter()
+                .filter(|address| address.identity_id == row.id)
+                .cloned()
+                .collect(),
+            row,
+        })
+        .collect())
 }
