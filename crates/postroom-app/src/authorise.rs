@@ -141,6 +141,11 @@ async fn identity_of(
     operation: &Operation,
     arguments: &Value,
 ) -> Result<Granted, Failure> {
+    if let (Some(own), Some(named)) = (actor.tenant, text(arguments, "tenant_id"))
+        && named != own.to_string()
+    {
+        return Err(ErrorCode::TenantNotFound.into());
+    }
     let named = text(arguments, "identity");
     if let (Some(tenant), Some(own)) = (actor.tenant, actor.identity) {
         let granted = one(tenant, own);

@@ -82,7 +82,18 @@ impl Question {
             arguments(input)?,
         ]);
         let identities = match call.identity_if_any() {
-            Some(identity) => Some(BTreeSet::from([identity])),
+            Some(identity) => {
+                // Naming others beside the one is asking for what is out of reach.
+                if input
+                    .identity_ids
+                    .iter()
+                    .flatten()
+                    .any(|named| *named != identity)
+                {
+                    return Err(ErrorCode::IdentityNotFound.into());
+                }
+                Some(BTreeSet::from([identity]))
+            }
             None => over_tenant(call, input.identity_ids.as_deref()).await?,
         };
         Ok(Self {

@@ -31,7 +31,7 @@ pub const ROW: Operation = Operation {
     dialect: Dialect::Mail,
     errors: &[ErrorCode::IdentityNotFound, ErrorCode::MessageNotFound],
     input: schema::input::<Input>,
-    output: schema::output::<Output>,
+    output: schema::bytes,
     handler: bytes_out_handler!(run),
 };
 
@@ -45,10 +45,6 @@ pub struct Input {
     #[schemars(length(max = 254))]
     identity: Option<String>,
 }
-
-/// The answer is the message itself.
-#[derive(Debug, serde::Serialize, schemars::JsonSchema)]
-pub struct Output {}
 
 async fn run(call: &Call<'_>, input: Input) -> Result<BytesBody, Failure> {
     let stored = reading::message(call, input.message_id).await?;

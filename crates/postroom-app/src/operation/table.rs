@@ -15,15 +15,6 @@ pub const TABLE: &[Operation] = &[
     op::mail_search_contacts::ROW,
     op::mail_wait::ROW,
     op::mail_update_labels::ROW,
-    op::mail_list_threads::ROW,
-    op::mail_search::ROW,
-    op::mail_get_thread::ROW,
-    op::mail_get_message::ROW,
-    op::mail_get_attachment_text::ROW,
-    op::mail_find_related::ROW,
-    op::mail_search_contacts::ROW,
-    op::mail_wait::ROW,
-    op::mail_update_labels::ROW,
     op::list_webhook_events::ROW,
     op::get_webhook_event::ROW,
     op::inbound_raw::ROW,
@@ -42,8 +33,6 @@ pub const TABLE: &[Operation] = &[
     op::key_get::ROW,
     op::key_rotate::ROW,
     op::key_revoke::ROW,
-    op::inbound_raw::ROW,
-    op::message_raw::ROW,
 ];
 
 /// The operation of that name.

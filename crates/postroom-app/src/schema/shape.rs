@@ -89,5 +89,7 @@ fn without_null(object: &mut Map<String, Value>) {
         for (name, value) in only {
             object.entry(name).or_insert(value);
         }
+        // What came up may itself be a list of documented words.
+        words_as_enum(object);
     }
 }
