@@ -1,1 +1,94 @@
-//! Surfaces: REST, MCP over HTTP, OpenAPI and the web page.
+//! The surfaces over HTTP: REST, the Model Context Protocol, OpenAPI and the page.
+//!
+//! Every REST route and every MCP tool is derived from a row of [`postroom_app::operation::TABLE`];
+//! nothing here knows an operation by name. A request passes through in this order: a request id is
+//! made, host and origin are checked, the route finds its row, the key is authenticated and charged,
+//! the body is read within its bound, path, query and body become arguments, and the row's function
+//! runs in a task of its own that a client who goes away does not stop in the middle of a commit.
+//!
+//! This room holds no logic: it never decides, never reads the store, and never answers an error in
+//! words that are not the catalogue's.
+
+mod answer;
+mod gate;
+mod guard;
+mod page;
+mod registry;
+mod rest;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use postroom_app::{Actor, Failure, Room};
+use postroom_mcp::Server;
+use postroom_mcp_transport::{Endpoint, Hosts, Streams};
+use postroom_types::Secret;
+use tokio_util::sync::CancellationToken;
+
+pub use postroom_mcp_transport::serve_http;
+pub use registry::{McpCaller, RoomRegistry, RoomSource};
+
+/// What the surfaces are told.
+#[derive(Debug, Clone)]
+pub struct ApiConfig {
+    /// The address under which clients reach this server, without a slash at the end.
+    pub url: String,
+    /// Host names this server answers to besides the loopback names.
+    pub hosts: Vec<String>,
+    /// The data folder as the configuration block for local clients names it.
+    pub data: String,
+    /// A key that lives as long as the process, for commands on this machine that may read the data
+    /// folder; it acts for the whole deployment.
+    pub local_key: Option<Arc<Secret<String>>>,
+    /// Ends streams and waits when it is cancelled.
+    pub shutdown: CancellationToken,
+}
+
+/// Whoever presents `token`: the holder of the data folder, or the holder of a key.
+pub(crate) async fn authenticate(
+    room: &Room,
+    local_key: Option<&Secret<String>>,
+    token: &str,
+) -> Result<Actor, Failure> {
+    if local_key.is_some_and(|key| key.matches(token.as_bytes())) {
+        return Ok(Actor::local_platform(room.worker_scope().platform()));
+    }
+    room.authenticate(token).await
+}
+
+/// Everything that a handler works with.
+#[derive(Debug)]
+pub(crate) struct Surfaces {
+    pub(crate) room: Arc<Room>,
+    pub(crate) config: ApiConfig,
+}
+
+/// All surfaces of a room.
+pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
+    let server = Server::new(RoomRegistry::new(RoomSource::ready(Arc::clone(&room))));
+    let hosts = Hosts::Named(config.hosts.clone());
+    let endpoint = Endpoint::new(
+        server,
+        gate::RoomGate::new(Arc::clone(&room), config.local_key.clone()),
+        hosts,
+        Arc::new(Streams::default()),
+        config.shutdown.clone(),
+    );
+    let surfaces = Arc::new(Surfaces { room, config });
+    let own = rest::routes()
+        .route("/openapi.json", get(rest::openapi))
+        .route("/healthz", get(rest::healthz))
+        .route("/owner/{token}", get(page::enter))
+        .route("/leave", post(page::leave))
+        .route("/", get(page::home))
+        .fallback(rest::route_not_found)
+        .layer(axum::middleware::from_fn_with_state(
+            Arc::clone(&surfaces),
+            guard::pass,
+        ))
+        .with_state(surfaces);
+    own.merge(postroom_mcp_transport::mount("/mcp", endpoint))
+}

@@ -131,7 +131,11 @@ impl Desk {
     /// A Message-ID that no other letter of the world has.
     fn message_id(&mut self, domain: &str) -> String {
         self.letters += 1;
-        format!("{:08x}.{:04}@{domain}", self.random.below(u32::MAX), self.letters)
+        format!(
+            "{:08x}.{:04}@{domain}",
+            self.random.below(u32::MAX),
+            self.letters
+        )
     }
 
     /// Puts a letter into a mailbox.
@@ -158,7 +162,12 @@ mod tests {
     fn the_world_is_the_same_each_time_and_large_enough() {
         let (first, second) = (world(noon()), world(noon()));
         assert!((300..=420).contains(&first.len()), "{} mails", first.len());
-        assert!(first.iter().zip(&second).all(|(a, b)| a.raw == b.raw && a.at == b.at));
+        assert!(
+            first
+                .iter()
+                .zip(&second)
+                .all(|(a, b)| a.raw == b.raw && a.at == b.at)
+        );
     }
 
     #[test]
@@ -180,7 +189,10 @@ mod tests {
                     && domain.contains('.')
                 {
                     let domain = domain.trim_end_matches(['.', '-']);
-                    assert!(domain.ends_with(".example") || domain.ends_with(".invalid"), "{word}");
+                    assert!(
+                        domain.ends_with(".example") || domain.ends_with(".invalid"),
+                        "{word}"
+                    );
                 }
             }
         }
@@ -190,7 +202,10 @@ mod tests {
     fn raw_mails_of_one_mailbox_differ() {
         let mut seen = std::collections::HashSet::new();
         for mail in world(noon()) {
-            assert!(seen.insert((mail.mailbox.username(), mail.raw)), "a mail twice");
+            assert!(
+                seen.insert((mail.mailbox.username(), mail.raw)),
+                "a mail twice"
+            );
         }
     }
 }

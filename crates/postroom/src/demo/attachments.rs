@@ -8,7 +8,10 @@ use postroom_types::Timestamp;
 pub(super) fn pdf(lines: &[String]) -> Vec<u8> {
     let mut content = String::from("BT /F1 11 Tf 56 780 Td 15 TL\n");
     for line in lines {
-        let escaped = line.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
+        let escaped = line
+            .replace('\\', "\\\\")
+            .replace('(', "\\(")
+            .replace(')', "\\)");
         let _ = writeln!(content, "({escaped}) Tj T*");
     }
     content.push_str("ET");
@@ -73,7 +76,11 @@ fn crc32(bytes: &[u8]) -> u32 {
     for byte in bytes {
         sum ^= u32::from(*byte);
         for _ in 0..8 {
-            sum = if sum & 1 == 1 { (sum >> 1) ^ 0xedb8_8320 } else { sum >> 1 };
+            sum = if sum & 1 == 1 {
+                (sum >> 1) ^ 0xedb8_8320
+            } else {
+                sum >> 1
+            };
         }
     }
     !sum
@@ -85,7 +92,13 @@ pub(super) fn csv(heading: &str, rows: &[String]) -> Vec<u8> {
 }
 
 /// A calendar invitation of one hour (RFC 5545).
-pub(super) fn invitation(uid: &str, organizer: &str, summary: &str, place: &str, starts: Timestamp) -> Vec<u8> {
+pub(super) fn invitation(
+    uid: &str,
+    organizer: &str,
+    summary: &str,
+    place: &str,
+    starts: Timestamp,
+) -> Vec<u8> {
     format!(
         "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Demo//Calendar//EN\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\n\
          UID:{uid}\r\nDTSTAMP:{start}\r\nDTSTART:{start}\r\nDTEND:{end}\r\nORGANIZER:mailto:{organizer}\r\n\
@@ -98,7 +111,8 @@ pub(super) fn invitation(uid: &str, organizer: &str, summary: &str, place: &str,
 
 /// A picture of one grey pixel (GIF89a), standing for a photograph.
 pub(super) fn picture() -> Vec<u8> {
-    b"GIF89a\x01\0\x01\0\x80\0\0\x80\x80\x80\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;".to_vec()
+    b"GIF89a\x01\0\x01\0\x80\0\0\x80\x80\x80\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"
+        .to_vec()
 }
 
 #[cfg(test)]

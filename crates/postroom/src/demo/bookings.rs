@@ -36,11 +36,16 @@ pub(super) fn write(desk: &mut Desk) -> Vec<Booking> {
 
 fn thread(desk: &mut Desk, number: u32) -> Booking {
     let asked_days_ago = i64::from(3 + (THREADS - 1 - number) * 5 + desk.random.below(3));
-    let customer = CUSTOMERS.get(number as usize % CUSTOMERS.len()).copied().unwrap_or_default();
+    let customer = CUSTOMERS
+        .get(number as usize % CUSTOMERS.len())
+        .copied()
+        .unwrap_or_default();
     let place = desk.random.below(FLEET.len() as u32) as usize;
     let vehicle = FLEET.get(place).copied().unwrap_or_default();
     let days = desk.random.between(2, 9);
-    let starts = desk.ago(asked_days_ago, 0).plus_ms(i64::from(desk.random.between(9, 30)) * DAY_MS);
+    let starts = desk
+        .ago(asked_days_ago, 0)
+        .plus_ms(i64::from(desk.random.between(9, 30)) * DAY_MS);
     let booking = Booking {
         reference: format!("BK-{}", 20_417 + number * 13),
         customer,
@@ -51,7 +56,12 @@ fn thread(desk: &mut Desk, number: u32) -> Booking {
         asked_days_ago,
     };
     let words = phrases(customer.language);
-    let talk = Talk { booking: &booking, words, place, desk_person: Person::of(Mailbox::Bookings) };
+    let talk = Talk {
+        booking: &booking,
+        words,
+        place,
+        desk_person: Person::of(Mailbox::Bookings),
+    };
     let enquiry = talk.enquiry(desk);
     let offer = talk.offer(desk, &enquiry);
     let mut letters = vec![enquiry, offer];
@@ -86,7 +96,14 @@ impl Talk<'_> {
             _ => dates::dotted_day(at),
         };
         sentence
-            .replace("{vehicle}", self.words.vehicles.get(self.place).copied().unwrap_or_default())
+            .replace(
+                "{vehicle}",
+                self.words
+                    .vehicles
+                    .get(self.place)
+                    .copied()
+                    .unwrap_or_default(),
+            )
             .replace("{from}", &day(booking.starts))
             .replace("{to}", &day(ends))
             .replace("{ref}", &booking.reference)
@@ -95,7 +112,8 @@ impl Talk<'_> {
     /// When the letter of a step was written.
     fn at(&self, desk: &mut Desk, step: i64) -> Timestamp {
         let minutes = i64::from(desk.random.below(600));
-        desk.ago(self.booking.asked_days_ago, 0).plus_ms((step * 11 * 60 + minutes) * 60_000)
+        desk.ago(self.booking.asked_days_ago, 0)
+            .plus_ms((step * 11 * 60 + minutes) * 60_000)
     }
 
     fn customer_letter(&self, desk: &mut Desk, step: i64, subject: String, body: &str) -> Letter {
@@ -105,7 +123,14 @@ impl Talk<'_> {
             "{}\n\n{body}\n\n{}\n{}\n{}\n",
             self.words.greeting, self.words.closing, customer.name, customer.town
         );
-        let mut letter = Letter::new(desk, &customer.person(), &self.desk_person, at, subject, text);
+        let mut letter = Letter::new(
+            desk,
+            &customer.person(),
+            &self.desk_person,
+            at,
+            subject,
+            text,
+        );
         letter.charset = match (customer.language, desk.random.below(2)) {
             (Language::German | Language::French | Language::Spanish, 0) => Charset::Windows1252,
             (Language::Japanese, 0) => Charset::Iso2022Jp,
@@ -151,9 +176,12 @@ impl Talk<'_> {
     }
 
     fn confirmation(&self, desk: &mut Desk, thread: &[Letter]) -> Letter {
-        let mut letter = self.customer_letter(desk, 2, String::new(), &self.fill(self.words.confirm));
+        let mut letter =
+            self.customer_letter(desk, 2, String::new(), &self.fill(self.words.confirm));
         if let Some(offer) = thread.last() {
-            letter.text = letter.text.map(|text| format!("{text}\n{}", quoted(offer, self.words.quote)));
+            letter.text = letter
+                .text
+                .map(|text| format!("{text}\n{}", quoted(offer, self.words.quote)));
             letter = letter.answering(offer);
         }
         letter
@@ -172,24 +200,41 @@ impl Talk<'_> {
         );
         let lines = [
             format!("Voucher {}", booking.reference),
-            format!("Vehicle: {} {}", booking.vehicle.model, booking.vehicle.registration),
-            format!("Collect: {} at 08:00, Foundry Lane depot", dates::long_day(booking.starts)),
+            format!(
+                "Vehicle: {} {}",
+                booking.vehicle.model, booking.vehicle.registration
+            ),
+            format!(
+                "Collect: {} at 08:00, Foundry Lane depot",
+                dates::long_day(booking.starts)
+            ),
             format!("Paid deposit: GBP {}", booking.price / 5),
         ];
         let at = self.at(desk, 3);
-        let mut letter = Letter::new(desk, &self.desk_person, &booking.customer.person(), at, "", text)
-            .with(format!("voucher-{}.pdf", booking.reference), "application/pdf", attachments::pdf(&lines))
-            .with(
-                "collection.ics",
-                "text/calendar; method=PUBLISH; charset=utf-8",
-                attachments::invitation(
-                    &format!("{}@{}", booking.reference, super::DOMAIN),
-                    &self.desk_person.address,
-                    &format!("Collect {} ({})", booking.vehicle.model, booking.reference),
-                    "Foundry Lane depot",
-                    booking.starts,
-                ),
-            );
+        let mut letter = Letter::new(
+            desk,
+            &self.desk_person,
+            &booking.customer.person(),
+            at,
+            "",
+            text,
+        )
+        .with(
+            format!("voucher-{}.pdf", booking.reference),
+            "application/pdf",
+            attachments::pdf(&lines),
+        )
+        .with(
+            "collection.ics",
+            "text/calendar; method=PUBLISH; charset=utf-8",
+            attachments::invitation(
+                &format!("{}@{}", booking.reference, super::DOMAIN),
+                &self.desk_person.address,
+                &format!("Collect {} ({})", booking.vehicle.model, booking.reference),
+                "Foundry Lane depot",
+                booking.starts,
+            ),
+        );
         if let Some(last) = thread.last() {
             letter = letter.answering(last);
         }
@@ -197,7 +242,10 @@ impl Talk<'_> {
     }
 
     fn afterwards(&self, desk: &mut Desk, thread: &[Letter]) -> Letter {
-        let back = self.booking.starts.plus_ms((i64::from(self.booking.days) + 1) * DAY_MS);
+        let back = self
+            .booking
+            .starts
+            .plus_ms((i64::from(self.booking.days) + 1) * DAY_MS);
         let mut choice = desk.random.below(4) as usize;
         if choice == THANKS && back > desk.now {
             choice = 0;
@@ -223,7 +271,11 @@ pub(super) fn quoted(letter: &Letter, above: &str) -> String {
         .replace("{name}", &letter.from.name)
         .replace("{date}", &dates::long_day(letter.at));
     let text = letter.text.as_deref().unwrap_or_default();
-    let lines: Vec<String> = text.lines().take(14).map(|line| format!("> {line}")).collect();
+    let lines: Vec<String> = text
+        .lines()
+        .take(14)
+        .map(|line| format!("> {line}"))
+        .collect();
     format!("{above}\n{}\n", lines.join("\n"))
 }
 
@@ -231,7 +283,12 @@ pub(super) fn quoted(letter: &Letter, above: &str) -> String {
 pub(super) fn html_only(text: &str) -> String {
     let paragraphs: Vec<String> = text
         .split("\n\n")
-        .map(|paragraph| format!("<p style=\"margin:0 0 12px\">{}</p>", paragraph.trim().replace('\n', "<br>")))
+        .map(|paragraph| {
+            format!(
+                "<p style=\"margin:0 0 12px\">{}</p>",
+                paragraph.trim().replace('\n', "<br>")
+            )
+        })
         .collect();
     format!(
         "<html><head><style>p{{font-family:sans-serif}}</style></head><body><div>{}</div></body></html>",

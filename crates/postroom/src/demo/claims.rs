@@ -10,18 +10,66 @@ use super::{
 
 /// What happened, where it shows, what the garage says it costs in pounds.
 const ACCIDENTS: &[(&str, &str, u32)] = &[
-    ("A lorry clipped the mirror while we were parked outside the hall.", "nearside mirror", 214),
-    ("I reversed into a bollard at the ferry terminal; nobody was hurt.", "rear bumper", 486),
-    ("A stone cracked the windscreen on the motorway near Tebay.", "windscreen", 395),
-    ("Someone scratched the sliding door in a supermarket car park.", "sliding door", 328),
-    ("The tail lift stopped halfway with the piano on it.", "tail lift", 742),
-    ("A deer ran out; the headlamp and the wing are broken.", "front wing and headlamp", 1_184),
-    ("The awning was torn off by the wind on the second night.", "awning", 267),
-    ("Another driver hit us from behind at a roundabout in Kendal.", "rear doors", 1_526),
-    ("The wrong fuel went in at the pump and the engine stopped.", "fuel system", 638),
-    ("We found a flat tyre and a bent rim after a pothole.", "wheel and tyre", 189),
-    ("The roof touched a barrier at the multi-storey car park.", "roof edge", 905),
-    ("A child dropped a drink over the display and it went dark.", "centre display", 544),
+    (
+        "A lorry clipped the mirror while we were parked outside the hall.",
+        "nearside mirror",
+        214,
+    ),
+    (
+        "I reversed into a bollard at the ferry terminal; nobody was hurt.",
+        "rear bumper",
+        486,
+    ),
+    (
+        "A stone cracked the windscreen on the motorway near Tebay.",
+        "windscreen",
+        395,
+    ),
+    (
+        "Someone scratched the sliding door in a supermarket car park.",
+        "sliding door",
+        328,
+    ),
+    (
+        "The tail lift stopped halfway with the piano on it.",
+        "tail lift",
+        742,
+    ),
+    (
+        "A deer ran out; the headlamp and the wing are broken.",
+        "front wing and headlamp",
+        1_184,
+    ),
+    (
+        "The awning was torn off by the wind on the second night.",
+        "awning",
+        267,
+    ),
+    (
+        "Another driver hit us from behind at a roundabout in Kendal.",
+        "rear doors",
+        1_526,
+    ),
+    (
+        "The wrong fuel went in at the pump and the engine stopped.",
+        "fuel system",
+        638,
+    ),
+    (
+        "We found a flat tyre and a bent rim after a pothole.",
+        "wheel and tyre",
+        189,
+    ),
+    (
+        "The roof touched a barrier at the multi-storey car park.",
+        "roof edge",
+        905,
+    ),
+    (
+        "A child dropped a drink over the display and it went dark.",
+        "centre display",
+        544,
+    ),
 ];
 
 const INSURERS: &[(&str, &str)] = &[
@@ -33,13 +81,19 @@ const INSURERS: &[(&str, &str)] = &[
 const GARAGES: &[(&str, &str)] = &[
     ("Whitlock Body Repairs", "estimates@whitlockbody.example"),
     ("Tyne Glass and Trim", "office@tyneglass.example"),
-    ("Moorside Commercials", "service@moorsidecommercials.example"),
+    (
+        "Moorside Commercials",
+        "service@moorsidecommercials.example",
+    ),
 ];
 
 /// Writes one thread for every second or third booking.
 pub(super) fn write(desk: &mut Desk, bookings: &[Booking]) {
-    let damaged = bookings.iter().filter(|booking| booking.asked_days_ago > 20);
-    for (number, (booking, accident)) in damaged.zip(ACCIDENTS.iter().cycle()).enumerate().take(17) {
+    let damaged = bookings
+        .iter()
+        .filter(|booking| booking.asked_days_ago > 20);
+    for (number, (booking, accident)) in damaged.zip(ACCIDENTS.iter().cycle()).enumerate().take(17)
+    {
         let claim = Claim {
             booking,
             accident,
@@ -98,11 +152,21 @@ impl Claim<'_> {
             reference = booking.reference,
             name = booking.customer.name,
         );
-        let subject = format!("Damage to {} on booking {}", booking.vehicle.registration, booking.reference);
+        let subject = format!(
+            "Damage to {} on booking {}",
+            booking.vehicle.registration, booking.reference
+        );
         let at = desk.ago(self.days_ago, 500);
-        let mut letter = Letter::new(desk, &booking.customer.person(), &self.desk_person, at, subject, text)
-            .with("damage-1.gif", "image/gif", attachments::picture())
-            .with("damage-2.gif", "image/gif", attachments::picture());
+        let mut letter = Letter::new(
+            desk,
+            &booking.customer.person(),
+            &self.desk_person,
+            at,
+            subject,
+            text,
+        )
+        .with("damage-1.gif", "image/gif", attachments::picture())
+        .with("damage-2.gif", "image/gif", attachments::picture());
         if booking.customer.language == Language::German {
             letter.charset = Charset::Windows1252;
         }
@@ -119,7 +183,15 @@ impl Claim<'_> {
             quoted(report, "On {date}, {name} wrote:"),
         );
         let at = desk.ago(self.days_ago, 300);
-        Letter::new(desk, &self.desk_person, &self.booking.customer.person(), at, "", text).answering(report)
+        Letter::new(
+            desk,
+            &self.desk_person,
+            &self.booking.customer.person(),
+            at,
+            "",
+            text,
+        )
+        .answering(report)
     }
 
     fn estimate(&self, desk: &mut Desk) -> Letter {
@@ -136,7 +208,10 @@ impl Claim<'_> {
             format!("{part} parts,1,{}", cost - labour),
             format!("labour hours,{},{labour}", labour / 38 + 1),
         ];
-        let subject = format!("Estimate {} / {}", self.reference, self.booking.vehicle.registration);
+        let subject = format!(
+            "Estimate {} / {}",
+            self.reference, self.booking.vehicle.registration
+        );
         let at = desk.ago(self.days_ago - 1, 700);
         Letter::new(desk, &self.garage, &self.desk_person, at, subject, text).with(
             format!("estimate-{}.csv", self.reference),
@@ -150,9 +225,13 @@ impl Claim<'_> {
         let paid = cost.saturating_sub(250);
         let ours = format!("PM{}", 700_000 + cost * 17);
         let verdict = if desk.random.below(3) == 0 {
-            format!("We cannot accept the claim for the {part}, because the hire agreement excludes it. You may appeal within 28 days.")
+            format!(
+                "We cannot accept the claim for the {part}, because the hire agreement excludes it. You may appeal within 28 days."
+            )
         } else {
-            format!("We accept the claim and will pay £{paid} for the {part} within ten working days.")
+            format!(
+                "We accept the claim and will pay £{paid} for the {part} within ten working days."
+            )
         };
         let text = format!(
             "Our reference: {ours}\nYour reference: {}\nVehicle: {}\n\n{verdict}\n\n{}\n",
@@ -161,8 +240,19 @@ impl Claim<'_> {
         let subject = format!("Decision on {} (our ref {ours})", self.reference);
         let at = desk.ago(self.days_ago - 3, 200);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        let mut letter = Letter::new(desk, &self.insurer, &self.desk_person, at, subject, text.clone());
+        let mut letter = Letter::new(
+            desk,
+            &self.insurer,
+            &self.desk_person,
+            at,
+            subject,
+            text.clone(),
+        );
         letter.html = Some(super::bookings::html_only(&text));
-        letter.with(format!("decision-{ours}.pdf"), "application/pdf", attachments::pdf(&lines))
+        letter.with(
+            format!("decision-{ours}.pdf"),
+            "application/pdf",
+            attachments::pdf(&lines),
+        )
     }
 }

@@ -26,7 +26,9 @@ impl Person {
 
     /// The part of the address behind the `@`.
     pub(super) fn domain(&self) -> &str {
-        self.address.rsplit_once('@').map_or("", |(_, domain)| domain)
+        self.address
+            .rsplit_once('@')
+            .map_or("", |(_, domain)| domain)
     }
 
     /// The first word of the name.
@@ -134,7 +136,12 @@ impl Letter {
     }
 
     /// The same letter with a file.
-    pub(super) fn with(mut self, filename: impl Into<String>, content_type: &'static str, bytes: Vec<u8>) -> Self {
+    pub(super) fn with(
+        mut self,
+        filename: impl Into<String>,
+        content_type: &'static str,
+        bytes: Vec<u8>,
+    ) -> Self {
         self.attachments.push(Attachment {
             filename: filename.into(),
             content_type,
@@ -163,7 +170,12 @@ impl Letter {
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
-        let _ = write!(head, "From: {}\r\nTo: {}\r\n", mailbox(&self.from), mailboxes(&self.to));
+        let _ = write!(
+            head,
+            "From: {}\r\nTo: {}\r\n",
+            mailbox(&self.from),
+            mailboxes(&self.to)
+        );
         if !self.cc.is_empty() {
             let _ = write!(head, "Cc: {}\r\n", mailboxes(&self.cc));
         }
@@ -175,7 +187,11 @@ impl Letter {
         );
         if let Some(parent) = self.references.last() {
             let ids: Vec<String> = self.references.iter().map(|id| format!("<{id}>")).collect();
-            let _ = write!(head, "In-Reply-To: <{parent}>\r\nReferences: {}\r\n", ids.join("\r\n "));
+            let _ = write!(
+                head,
+                "In-Reply-To: <{parent}>\r\nReferences: {}\r\n",
+                ids.join("\r\n ")
+            );
         }
         head.push_str("MIME-Version: 1.0\r\n");
         let mut bytes = head.into_bytes();
@@ -188,7 +204,10 @@ impl Letter {
             (Some(text), Some(html)) => multipart(
                 "alternative",
                 &format!("=_alt_{serial:x}"),
-                &[text_part("plain", text, self.charset), text_part("html", html, self.charset)],
+                &[
+                    text_part("plain", text, self.charset),
+                    text_part("html", html, self.charset),
+                ],
             ),
             (None, Some(html)) => text_part("html", html, self.charset),
             (text, None) => text_part("plain", text.as_deref().unwrap_or_default(), self.charset),
@@ -203,7 +222,11 @@ impl Letter {
 }
 
 fn mailboxes(people: &[Person]) -> String {
-    people.iter().map(mailbox).collect::<Vec<_>>().join(",\r\n ")
+    people
+        .iter()
+        .map(mailbox)
+        .collect::<Vec<_>>()
+        .join(",\r\n ")
 }
 
 fn mailbox(person: &Person) -> String {
@@ -214,7 +237,10 @@ fn mailbox(person: &Person) -> String {
     let name = if person.name.chars().all(plain) {
         person.name.clone()
     } else if person.name.is_ascii() {
-        format!("\"{}\"", person.name.replace('\\', "\\\\").replace('"', "\\\""))
+        format!(
+            "\"{}\"",
+            person.name.replace('\\', "\\\\").replace('"', "\\\"")
+        )
     } else {
         encoded_words(&person.name)
     };
@@ -235,20 +261,24 @@ fn encoded_words(text: &str) -> String {
         chunk.push(c);
     }
     words.push(chunk);
-    let words: Vec<String> = words.iter().map(|word| format!("=?utf-8?B?{}?=", BASE64.encode(word))).collect();
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| format!("=?utf-8?B?{}?=", BASE64.encode(word)))
+        .collect();
     words.join("\r\n ")
 }
 
 fn text_part(subtype: &str, text: &str, charset: Charset) -> Vec<u8> {
     let text = text.replace("\r\n", "\n").replace('\n', "\r\n");
     let bytes = charset.encode(&text);
-    let (encoding, body) = if charset == Charset::Iso2022Jp || (bytes.is_ascii() && short_lines(&bytes)) {
-        ("7bit", bytes)
-    } else if bytes.iter().filter(|byte| !byte.is_ascii()).count() * 4 < bytes.len() {
-        ("quoted-printable", quoted_printable(&bytes))
-    } else {
-        ("base64", base64_lines(&bytes))
-    };
+    let (encoding, body) =
+        if charset == Charset::Iso2022Jp || (bytes.is_ascii() && short_lines(&bytes)) {
+            ("7bit", bytes)
+        } else if bytes.iter().filter(|byte| !byte.is_ascii()).count() * 4 < bytes.len() {
+            ("quoted-printable", quoted_printable(&bytes))
+        } else {
+            ("base64", base64_lines(&bytes))
+        };
     let mut part = format!(
         "Content-Type: text/{subtype}; charset={}\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n",
         charset.label()
@@ -260,7 +290,9 @@ fn text_part(subtype: &str, text: &str, charset: Charset) -> Vec<u8> {
 }
 
 fn short_lines(bytes: &[u8]) -> bool {
-    bytes.split(|byte| *byte == b'\n').all(|line| line.len() < 900)
+    bytes
+        .split(|byte| *byte == b'\n')
+        .all(|line| line.len() < 900)
 }
 
 fn attachment_part(attachment: &Attachment) -> Vec<u8> {
@@ -290,7 +322,8 @@ fn attachment_part(attachment: &Attachment) -> Vec<u8> {
 
 /// A multipart entity of parts that bring their own headers.
 pub(super) fn multipart(subtype: &str, boundary: &str, parts: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = format!("Content-Type: multipart/{subtype}; boundary=\"{boundary}\"\r\n\r\n").into_bytes();
+    let mut out =
+        format!("Content-Type: multipart/{subtype}; boundary=\"{boundary}\"\r\n\r\n").into_bytes();
     for part in parts {
         out.extend(format!("--{boundary}\r\n").into_bytes());
         out.extend_from_slice(part);

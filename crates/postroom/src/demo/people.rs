@@ -32,36 +32,166 @@ impl Customer {
     }
 }
 
-const fn customer(name: &'static str, address: &'static str, language: Language, town: &'static str) -> Customer {
-    Customer { name, address, language, town }
+const fn customer(
+    name: &'static str,
+    address: &'static str,
+    language: Language,
+    town: &'static str,
+) -> Customer {
+    Customer {
+        name,
+        address,
+        language,
+        town,
+    }
 }
 
 /// Customers in the order in which they first wrote.
 pub(super) const CUSTOMERS: &[Customer] = &[
-    customer("Martin Oakley", "martin.oakley@fernbridge.example", Language::English, "Leeds"),
-    customer("Priya Raman", "priya@ramanstudio.example", Language::English, "Bristol"),
-    customer("Jürgen Albrecht", "j.albrecht@albrecht-bau.example", Language::German, "Kassel"),
-    customer("Élodie Marchand", "elodie.marchand@atelier-marchand.example", Language::French, "Nantes"),
-    customer("Tom Hesketh", "tom@heskethfilms.example", Language::English, "Salford"),
-    customer("Lucía Ferrer", "lucia.ferrer@ferrer-eventos.example", Language::Spanish, "Valencia"),
-    customer("Zofia Wójcik", "zofia.wojcik@pracownia-wojcik.example", Language::Polish, "Kraków"),
-    customer("田中 健一", "tanaka@tanaka-shoji.example", Language::Japanese, "大阪"),
-    customer("Sian Prosser", "sian.prosser@taffmail.example", Language::English, "Cardiff"),
-    customer("王晓明", "wang.xiaoming@donghai-travel.example", Language::Chinese, "上海"),
-    customer("Hannes Krüger", "hannes@krueger-kaffee.example", Language::German, "Bremen"),
-    customer("Giulia Conti", "giulia.conti@contiviaggi.example", Language::Italian, "Torino"),
-    customer("Dougal McInnes", "dougal@mcinnes-joinery.example", Language::English, "Perth"),
-    customer("Anna Sjögren", "anna.sjogren@sjogrenfoto.example", Language::Swedish, "Malmö"),
-    customer("Beatriz Santamaría", "bea@santamaria-musica.example", Language::Spanish, "Bilbao"),
-    customer("Olu Adeyemi", "olu.adeyemi@brightwell.example", Language::English, "London"),
-    customer("Camille Roussel", "camille@roussel-traiteur.example", Language::French, "Lyon"),
-    customer("Ruth Feldman", "ruth@feldmanarchive.example", Language::English, "Manchester"),
-    customer("佐藤 美咲", "misaki.sato@sato-design.example", Language::Japanese, "京都"),
-    customer("Katarzyna Mazur", "k.mazur@mazur-transport.example", Language::Polish, "Gdańsk"),
-    customer("Helen Whitcombe", "helen@whitcombe-choir.example", Language::English, "Exeter"),
-    customer("Sabine Vogt", "sabine.vogt@vogt-messebau.example", Language::German, "Köln"),
-    customer("Callum Reid", "callum.reid@northshore-sailing.example", Language::English, "Oban"),
-    customer("李静", "li.jing@qingdao-trade.example", Language::Chinese, "青岛"),
+    customer(
+        "Martin Oakley",
+        "martin.oakley@fernbridge.example",
+        Language::English,
+        "Leeds",
+    ),
+    customer(
+        "Priya Raman",
+        "priya@ramanstudio.example",
+        Language::English,
+        "Bristol",
+    ),
+    customer(
+        "Jürgen Albrecht",
+        "j.albrecht@albrecht-bau.example",
+        Language::German,
+        "Kassel",
+    ),
+    customer(
+        "Élodie Marchand",
+        "elodie.marchand@atelier-marchand.example",
+        Language::French,
+        "Nantes",
+    ),
+    customer(
+        "Tom Hesketh",
+        "tom@heskethfilms.example",
+        Language::English,
+        "Salford",
+    ),
+    customer(
+        "Lucía Ferrer",
+        "lucia.ferrer@ferrer-eventos.example",
+        Language::Spanish,
+        "Valencia",
+    ),
+    customer(
+        "Zofia Wójcik",
+        "zofia.wojcik@pracownia-wojcik.example",
+        Language::Polish,
+        "Kraków",
+    ),
+    customer(
+        "田中 健一",
+        "tanaka@tanaka-shoji.example",
+        Language::Japanese,
+        "大阪",
+    ),
+    customer(
+        "Sian Prosser",
+        "sian.prosser@taffmail.example",
+        Language::English,
+        "Cardiff",
+    ),
+    customer(
+        "王晓明",
+        "wang.xiaoming@donghai-travel.example",
+        Language::Chinese,
+        "上海",
+    ),
+    customer(
+        "Hannes Krüger",
+        "hannes@krueger-kaffee.example",
+        Language::German,
+        "Bremen",
+    ),
+    customer(
+        "Giulia Conti",
+        "giulia.conti@contiviaggi.example",
+        Language::Italian,
+        "Torino",
+    ),
+    customer(
+        "Dougal McInnes",
+        "dougal@mcinnes-joinery.example",
+        Language::English,
+        "Perth",
+    ),
+    customer(
+        "Anna Sjögren",
+        "anna.sjogren@sjogrenfoto.example",
+        Language::Swedish,
+        "Malmö",
+    ),
+    customer(
+        "Beatriz Santamaría",
+        "bea@santamaria-musica.example",
+        Language::Spanish,
+        "Bilbao",
+    ),
+    customer(
+        "Olu Adeyemi",
+        "olu.adeyemi@brightwell.example",
+        Language::English,
+        "London",
+    ),
+    customer(
+        "Camille Roussel",
+        "camille@roussel-traiteur.example",
+        Language::French,
+        "Lyon",
+    ),
+    customer(
+        "Ruth Feldman",
+        "ruth@feldmanarchive.example",
+        Language::English,
+        "Manchester",
+    ),
+    customer(
+        "佐藤 美咲",
+        "misaki.sato@sato-design.example",
+        Language::Japanese,
+        "京都",
+    ),
+    customer(
+        "Katarzyna Mazur",
+        "k.mazur@mazur-transport.example",
+        Language::Polish,
+        "Gdańsk",
+    ),
+    customer(
+        "Helen Whitcombe",
+        "helen@whitcombe-choir.example",
+        Language::English,
+        "Exeter",
+    ),
+    customer(
+        "Sabine Vogt",
+        "sabine.vogt@vogt-messebau.example",
+        Language::German,
+        "Köln",
+    ),
+    customer(
+        "Callum Reid",
+        "callum.reid@northshore-sailing.example",
+        Language::English,
+        "Oban",
+    ),
+    customer(
+        "李静",
+        "li.jing@qingdao-trade.example",
+        Language::Chinese,
+        "青岛",
+    ),
 ];
 
 /// A vehicle of the fleet: what it is, its registration, its price per day in pounds.
@@ -73,7 +203,11 @@ pub(super) struct Vehicle {
 }
 
 const fn vehicle(model: &'static str, registration: &'static str, daily: u32) -> Vehicle {
-    Vehicle { model, registration, daily }
+    Vehicle {
+        model,
+        registration,
+        daily,
+    }
 }
 
 /// The fleet.

@@ -37,7 +37,16 @@ pub(super) fn phrases(language: Language) -> &'static Phrases {
 const ENGLISH: Phrases = Phrases {
     subject: "Hire of a {vehicle} from {from}",
     greeting: "Hello,",
-    vehicles: ["nine-seat minibus", "Luton van with a tail lift", "two-berth camper van", "long panel van", "electric estate", "seven-seater", "refrigerated van", "crew-cab pick-up"],
+    vehicles: [
+        "nine-seat minibus",
+        "Luton van with a tail lift",
+        "two-berth camper van",
+        "long panel van",
+        "electric estate",
+        "seven-seater",
+        "refrigerated van",
+        "crew-cab pick-up",
+    ],
     enquiry: "I would like to hire a {vehicle} from {from} to {to}. Could you tell me what is free and what it would cost?",
     reasons: [
         "We are moving our workshop to a unit across town and have one weekend to do it.",
@@ -65,7 +74,16 @@ const ENGLISH: Phrases = Phrases {
 const GERMAN: Phrases = Phrases {
     subject: "Anfrage: {vehicle} ab {from}",
     greeting: "Guten Tag,",
-    vehicles: ["Kleinbus mit neun Sitzen", "Koffertransporter mit Hebebühne", "Wohnmobil für zwei", "langer Kastenwagen", "Elektro-Kombi", "Siebensitzer", "Kühlwagen", "Pritschenwagen mit Doppelkabine"],
+    vehicles: [
+        "Kleinbus mit neun Sitzen",
+        "Koffertransporter mit Hebebühne",
+        "Wohnmobil für zwei",
+        "langer Kastenwagen",
+        "Elektro-Kombi",
+        "Siebensitzer",
+        "Kühlwagen",
+        "Pritschenwagen mit Doppelkabine",
+    ],
     enquiry: "wir möchten vom {from} bis {to} folgendes Fahrzeug mieten: {vehicle}. Ist das frei, und was würde es kosten?",
     reasons: [
         "Wir bauen einen Messestand in Birmingham auf und holen das Material selbst ab.",
@@ -93,7 +111,16 @@ const GERMAN: Phrases = Phrases {
 const FRENCH: Phrases = Phrases {
     subject: "Location : {vehicle} à partir du {from}",
     greeting: "Bonjour,",
-    vehicles: ["minibus neuf places", "camion avec hayon", "fourgon aménagé deux places", "grand fourgon", "break électrique", "monospace sept places", "camionnette frigorifique", "pick-up double cabine"],
+    vehicles: [
+        "minibus neuf places",
+        "camion avec hayon",
+        "fourgon aménagé deux places",
+        "grand fourgon",
+        "break électrique",
+        "monospace sept places",
+        "camionnette frigorifique",
+        "pick-up double cabine",
+    ],
     enquiry: "Nous souhaitons louer du {from} au {to} le véhicule suivant : {vehicle}. Est-il disponible, et à quel prix ?",
     reasons: [
         "Nous livrons un buffet pour deux cents personnes près de Whitby.",
@@ -121,7 +148,16 @@ const FRENCH: Phrases = Phrases {
 const SPANISH: Phrases = Phrases {
     subject: "Alquiler de {vehicle} desde el {from}",
     greeting: "Buenos días:",
-    vehicles: ["minibús de nueve plazas", "camión con plataforma", "autocaravana de dos plazas", "furgoneta larga", "familiar eléctrico", "monovolumen de siete plazas", "furgoneta frigorífica", "camioneta de doble cabina"],
+    vehicles: [
+        "minibús de nueve plazas",
+        "camión con plataforma",
+        "autocaravana de dos plazas",
+        "furgoneta larga",
+        "familiar eléctrico",
+        "monovolumen de siete plazas",
+        "furgoneta frigorífica",
+        "camioneta de doble cabina",
+    ],
     enquiry: "Queremos alquilar un vehículo del {from} al {to}: {vehicle}. ¿Está libre y cuánto costaría?",
     reasons: [
         "Montamos el escenario de un festival pequeño y llevamos el sonido nosotros.",
@@ -149,7 +185,16 @@ const SPANISH: Phrases = Phrases {
 const POLISH: Phrases = Phrases {
     subject: "Wynajem: {vehicle} od {from}",
     greeting: "Dzień dobry,",
-    vehicles: ["bus dziewięcioosobowy", "ciężarówka z windą", "kamper dla dwóch osób", "długi furgon", "elektryczne kombi", "samochód siedmioosobowy", "furgon chłodnia", "pick-up z podwójną kabiną"],
+    vehicles: [
+        "bus dziewięcioosobowy",
+        "ciężarówka z windą",
+        "kamper dla dwóch osób",
+        "długi furgon",
+        "elektryczne kombi",
+        "samochód siedmioosobowy",
+        "furgon chłodnia",
+        "pick-up z podwójną kabiną",
+    ],
     enquiry: "chcielibyśmy wynająć od {from} do {to} następujący pojazd: {vehicle}. Czy jest wolny i ile to będzie kosztować?",
     reasons: [
         "Przewozimy rzeźby na wystawę w Leeds.",
@@ -177,7 +222,16 @@ const POLISH: Phrases = Phrases {
 const JAPANESE: Phrases = Phrases {
     subject: "レンタルのお問い合わせ({vehicle}、{from}から)",
     greeting: "お世話になっております。",
-    vehicles: ["九人乗りマイクロバス", "リフト付きトラック", "二人用キャンピングカー", "大型バン", "電気ワゴン車", "七人乗りミニバン", "冷蔵車", "ピックアップトラック"],
+    vehicles: [
+        "九人乗りマイクロバス",
+        "リフト付きトラック",
+        "二人用キャンピングカー",
+        "大型バン",
+        "電気ワゴン車",
+        "七人乗りミニバン",
+        "冷蔵車",
+        "ピックアップトラック",
+    ],
     enquiry: "{from}から{to}まで、{vehicle}を借りたいのですが、空きと料金を教えていただけますか。",
     reasons: [
         "展示会の資材を運ぶために使う予定です。",
@@ -205,7 +259,16 @@ const JAPANESE: Phrases = Phrases {
 const CHINESE: Phrases = Phrases {
     subject: "咨询租车:{vehicle},{from}起",
     greeting: "您好:",
-    vehicles: ["九座小巴", "带尾板货车", "双人房车", "长轴面包车", "电动旅行车", "七座商务车", "冷藏车", "双排皮卡"],
+    vehicles: [
+        "九座小巴",
+        "带尾板货车",
+        "双人房车",
+        "长轴面包车",
+        "电动旅行车",
+        "七座商务车",
+        "冷藏车",
+        "双排皮卡",
+    ],
     enquiry: "我们想从{from}到{to}租一辆{vehicle},请问有空车吗?费用是多少?",
     reasons: [
         "我们带一个八人的旅行团参观工厂。",
@@ -233,7 +296,16 @@ const CHINESE: Phrases = Phrases {
 const ITALIAN: Phrases = Phrases {
     subject: "Noleggio {vehicle} dal {from}",
     greeting: "Buongiorno,",
-    vehicles: ["minibus a nove posti", "furgone con sponda", "camper per due", "furgone passo lungo", "station wagon elettrica", "monovolume a sette posti", "furgone frigorifero", "pick-up a doppia cabina"],
+    vehicles: [
+        "minibus a nove posti",
+        "furgone con sponda",
+        "camper per due",
+        "furgone passo lungo",
+        "station wagon elettrica",
+        "monovolume a sette posti",
+        "furgone frigorifero",
+        "pick-up a doppia cabina",
+    ],
     enquiry: "vorremmo noleggiare dal {from} al {to}: {vehicle}. È disponibile, e quanto costa?",
     reasons: [
         "Accompagniamo un gruppo di camminatori lungo il Vallo.",
@@ -261,7 +333,16 @@ const ITALIAN: Phrases = Phrases {
 const SWEDISH: Phrases = Phrases {
     subject: "Förfrågan om {vehicle} från {from}",
     greeting: "Hej,",
-    vehicles: ["minibuss med nio platser", "skåpbil med lyft", "husbil för två", "lång skåpbil", "elkombi", "sjusitsig bil", "kylbil", "pickup med dubbelhytt"],
+    vehicles: [
+        "minibuss med nio platser",
+        "skåpbil med lyft",
+        "husbil för två",
+        "lång skåpbil",
+        "elkombi",
+        "sjusitsig bil",
+        "kylbil",
+        "pickup med dubbelhytt",
+    ],
     enquiry: "vi vill hyra en {vehicle} från {from} till {to}. Är den ledig och vad kostar det?",
     reasons: [
         "Vi fotograferar fyrar längs kusten i en vecka.",

@@ -1,0 +1,240 @@
+//! The page: how the deployment stands and what to paste into a client.
+//!
+//! Rendered here, without script and without a request to anybody else. What counts mail is shown
+//! to a signed-in owner only.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension,
+    body::Body,
+    extract::{Path, State},
+    response::Response,
+};
+use http::{
+    HeaderMap, HeaderValue, StatusCode,
+    header::{COOKIE, LOCATION, SET_COOKIE},
+};
+use postroom_app::status::Status;
+use postroom_types::RequestId;
+use serde_json::json;
+
+use crate::{Surfaces, answer};
+
+const SESSION_COOKIE: &str = "postroom_session";
+/// Seconds that a browser keeps the cookie; the session itself ends on the server.
+const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
+const STYLE: &str = include_str!("page/style.css");
+
+type Shared = State<Arc<Surfaces>>;
+
+/// The page at `/`.
+pub(crate) async fn home(State(surfaces): Shared, headers: HeaderMap) -> Response {
+    let signed_in = match session(&headers) {
+        Some(token) => surfaces.room.is_session(token).await,
+        None => false,
+    };
+    let status = match signed_in {
+        true => surfaces.room.status().await.ok(),
+        false => None,
+    };
+    answer::page(
+        StatusCode::OK,
+        document(
+            "Postroom",
+            &home_body(&surfaces, signed_in, status.as_ref()),
+        ),
+    )
+}
+
+/// The one-time owner link: opens a session and goes to the page.
+pub(crate) async fn enter(
+    State(surfaces): Shared,
+    Extension(request_id): Extension<RequestId>,
+    Path(token): Path<String>,
+) -> Response {
+    match surfaces.room.use_owner_link(&token).await {
+        Ok(Some(session)) => {
+            let secure = if surfaces.config.url.starts_with("https://") {
+                "; Secure"
+            } else {
+                ""
+            };
+            let cookie = format!(
+                "{SESSION_COOKIE}={}; Path=/; HttpOnly; SameSite=Lax; Max-Age={COOKIE_SECONDS}{secure}",
+                session.expose()
+            );
+            home_with_cookie(&cookie)
+        }
+        Ok(None) => {
+            let body = "<h1>This link does not work any more</h1><p>A link works once and for seven days. \
+                As long as nobody has signed in, a restart of the server prints a new one.</p>";
+            answer::page(StatusCode::NOT_FOUND, document("Postroom", body))
+        }
+        Err(failure) => answer::failure(&failure, request_id),
+    }
+}
+
+/// Ends the session.
+pub(crate) async fn leave(
+    State(surfaces): Shared,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+) -> Response {
+    if let Some(token) = session(&headers)
+        && let Err(failure) = surfaces.room.close_session(token).await
+    {
+        return answer::failure(&failure, request_id);
+    }
+    home_with_cookie(&format!(
+        "{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+    ))
+}
+
+fn home_with_cookie(cookie: &str) -> Response {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response
+        .headers_mut()
+        .insert(LOCATION, HeaderValue::from_static("/"));
+    if let Ok(value) = HeaderValue::from_str(cookie) {
+        response.headers_mut().insert(SET_COOKIE, value);
+    }
+    response
+}
+
+/// The session's token out of the cookies.
+fn session(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(name, value)| (name == SESSION_COOKIE).then_some(value))
+}
+
+fn home_body(surfaces: &Surfaces, signed_in: bool, status: Option<&Status>) -> String {
+    let url = &surfaces.config.url;
+    let http = json!({"mcpServers": {"postroom": {
+        "type": "http",
+        "url": format!("{url}/mcp"),
+        "headers": {"Authorization": "Bearer YOUR_KEY"},
+    }}});
+    let stdio = json!({"mcpServers": {"postroom": {
+        "command": "postroom",
+        "args": ["mcp", "--url", url],
+        "env": {"POSTROOM_KEY": "YOUR_KEY"},
+    }}});
+    let state = match (signed_in, status) {
+        (true, Some(status)) => state_table(status),
+        (true, None) => "<p>The state cannot be read now. Reload in a moment.</p>".to_owned(),
+        (false, _) => "<p>The server is running. Open the owner link that it printed at its first start to see how much mail there is.</p>".to_owned(),
+    };
+    let leave = if signed_in {
+        "<form method=\"post\" action=\"/leave\"><button>Sign out</button></form>"
+    } else {
+        ""
+    };
+    format!(
+        "<h1>Postroom</h1><p>Mail and events for agents, in one place.</p>{leave}\
+         <section><h2>State</h2>{state}</section>\
+         <section><h2>Connect an agent</h2><p>Paste one of these into the configuration of an MCP client, with a key in place of <code>YOUR_KEY</code>. \
+         The first start printed one; <code>postroom key create</code> makes more.</p>\
+         <h3>Over HTTP</h3><pre tabindex=\"0\">{}</pre><h3>As a command</h3><pre tabindex=\"0\">{}</pre></section>\
+         <section><h2>Other ways in</h2><ul><li>REST: <a href=\"/openapi.json\">{}/openapi.json</a></li>\
+         <li>Command line: <code>postroom search WORDS</code></li></ul></section>",
+        escape(&pretty(&http)),
+        escape(&pretty(&stdio)),
+        escape(url),
+    )
+}
+
+fn state_table(status: &Status) -> String {
+    let counts = &status.counts;
+    let backlog: u64 = status.indexes.iter().map(|index| index.backlog).sum();
+    let position: u64 = status
+        .indexes
+        .iter()
+        .map(|index| index.index_position)
+        .sum();
+    let index = if backlog == 0 {
+        format!("complete, position {position}")
+    } else {
+        format!("position {position}, {backlog} to go")
+    };
+    let rows = [
+        (
+            "Database",
+            format!("{} {}", status.database.kind, status.database.version),
+        ),
+        ("Workspaces", counts.tenants.to_string()),
+        ("Mailboxes", counts.identities.to_string()),
+        (
+            "Messages",
+            format!("{} ({} unread)", counts.messages, counts.unread),
+        ),
+        ("Threads", counts.threads.to_string()),
+        (
+            "Arrivals",
+            format!(
+                "{} ({} waiting, {} failed)",
+                counts.events, counts.pending_events, counts.failed_events
+            ),
+        ),
+        ("Mails not imported", counts.import_failures.to_string()),
+        ("Search index", index),
+        ("Version", status.version.to_owned()),
+    ];
+    let rows: String = rows
+        .iter()
+        .map(|(name, value)| {
+            format!(
+                "<tr><th scope=\"row\">{name}</th><td>{}</td></tr>",
+                escape(value)
+            )
+        })
+        .collect();
+    format!("<table>{rows}</table>")
+}
+
+fn pretty(value: &serde_json::Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+fn document(title: &str, body: &str) -> String {
+    format!(
+        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"color-scheme\" content=\"light dark\">\
+         <style>{STYLE}</style></head><body><main>{body}</main></body></html>"
+    )
+}
+
+/// Text inside an element.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_is_found_among_other_cookies() {
+        let mut headers = HeaderMap::new();
+        headers.append(
+            COOKIE,
+            HeaderValue::from_static("a=b; postroom_session=abc; c=d"),
+        );
+        assert_eq!(session(&headers), Some("abc"));
+        assert_eq!(session(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn text_cannot_become_markup() {
+        assert_eq!(escape("<b a=\"&\">"), "&lt;b a=&quot;&amp;&quot;&gt;");
+    }
+}

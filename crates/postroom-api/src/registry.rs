@@ -1,0 +1,558 @@
+//! The room as the protocol's registry: tools from the operation table, prompts, resources.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::Future,
+    pin::Pin,
+    sync::{Arc, LazyLock},
+};
+
+use postroom_app::{
+    Actor, CallContext, Failure, Operation, Reply, Room,
+    operation::{self, Surface, TABLE, Toolset},
+    prompt::{self, PROMPTS},
+    resource::{self, RESOURCES},
+    watch::ResourceWatch,
+};
+use postroom_mcp::{
+    Call, Capabilities, Change, Changes, Completion, CompletionRequest, Content, Fault, Filter,
+    LocalFuture, Outcome, PromptMessage, PromptResult, ReadResult, Reference, Registry,
+    ResourceContents, Revision, Role, ServerInfo, Subscription, ToolResult, Visitor,
+};
+use postroom_types::{ErrorCode, Secret, TenantId};
+use serde_json::{Value, json, value::RawValue};
+use tokio::sync::OnceCell;
+
+/// A caller of the protocol.
+#[derive(Debug, Clone)]
+pub struct McpCaller(Arc<CallerParts>);
+
+#[derive(Debug)]
+struct CallerParts {
+    /// What it may do. Of the holder of the data folder this is an outline until the room is open.
+    actor: Actor,
+    principal: String,
+    token: Option<Secret<String>>,
+    holder: Option<Holder>,
+}
+
+/// The holder of the data folder, perhaps acting as one mailbox.
+#[derive(Debug)]
+struct Holder {
+    identity: Option<String>,
+    actor: OnceCell<Actor>,
+}
+
+impl McpCaller {
+    /// The holder of a key; the token is kept to ask again whether it still holds.
+    pub(crate) fn with_token(actor: Actor, token: &str) -> Self {
+        let principal = actor
+            .key
+            .map_or_else(|| "local".to_owned(), |key| key.to_string());
+        let token = Some(Secret::new(token.to_owned()));
+        Self(Arc::new(CallerParts {
+            actor,
+            principal,
+            token,
+            holder: None,
+        }))
+    }
+
+    /// The holder of the data folder: all of its first tenant, or as an agent of one mailbox would
+    /// when `identity` names one by id or address.
+    pub fn holder(identity: Option<String>) -> Self {
+        let nobody = TenantId::from_parts(0, 0);
+        let actor = match identity {
+            Some(_) => Actor::agent_outline(nobody),
+            None => Actor::local_tenant(nobody),
+        };
+        let holder = Some(Holder {
+            identity,
+            actor: OnceCell::new(),
+        });
+        Self(Arc::new(CallerParts {
+            actor,
+            principal: "local".to_owned(),
+            token: None,
+            holder,
+        }))
+    }
+
+    /// What the caller may list.
+    pub(crate) fn actor(&self) -> &Actor {
+        &self.0.actor
+    }
+
+    /// As whom the caller acts in an open room.
+    async fn acting(&self, room: &Room) -> Result<&Actor, Failure> {
+        let Some(holder) = &self.0.holder else {
+            return Ok(&self.0.actor);
+        };
+        let resolve = async || match &holder.identity {
+            Some(named) => room.local_agent(named).await,
+            None => Ok(Actor::local_tenant(room.default_tenant())),
+        };
+        holder.actor.get_or_try_init(resolve).await
+    }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.0.token.as_ref().map(|token| token.expose().as_str())
+    }
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<Room>, Failure>> + Send>>;
+
+/// Where the registry finds its room: at hand, or opened by the first call that needs it.
+pub struct RoomSource {
+    cell: OnceCell<Arc<Room>>,
+    open: Box<dyn Fn() -> Opening + Send + Sync>,
+}
+
+impl std::fmt::Debug for RoomSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RoomSource")
+            .field("open", &self.cell.initialized())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RoomSource {
+    /// A room that is open.
+    pub fn ready(room: Arc<Room>) -> Self {
+        Self {
+            cell: OnceCell::new_with(Some(room)),
+            open: Box::new(|| Box::pin(std::future::ready(Err(ErrorCode::Unavailable.into())))),
+        }
+    }
+
+    /// A room that `open` opens when it is first needed.
+    pub fn on_demand<F>(open: impl Fn() -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Arc<Room>, Failure>> + Send + 'static,
+    {
+        Self {
+            cell: OnceCell::new(),
+            open: Box::new(move || Box::pin(open())),
+        }
+    }
+
+    async fn room(&self) -> Result<&Arc<Room>, Failure> {
+        self.cell.get_or_try_init(|| (self.open)()).await
+    }
+
+    /// The room, if it was opened.
+    pub fn opened(&self) -> Option<&Arc<Room>> {
+        self.cell.get()
+    }
+}
+
+/// The registry.
+#[derive(Debug)]
+pub struct RoomRegistry {
+    source: RoomSource,
+    info: ServerInfo,
+}
+
+/// The wire form of every tool, made once.
+static TOOLS: LazyLock<HashMap<&'static str, Box<RawValue>>> = LazyLock::new(|| {
+    TABLE
+        .iter()
+        .filter(|row| row.is_tool())
+        .filter_map(|row| Some((row.name, raw(&tool(row))?)))
+        .collect()
+});
+static PROMPT_LIST: LazyLock<Vec<Option<Box<RawValue>>>> =
+    LazyLock::new(|| PROMPTS.iter().map(|row| raw(&prompt_of(row))).collect());
+static TEMPLATES: LazyLock<Vec<Option<Box<RawValue>>>> =
+    LazyLock::new(|| RESOURCES.iter().map(|row| raw(&resource_of(row))).collect());
+
+fn raw(value: &Value) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).ok()
+}
+
+fn tool(row: &Operation) -> Value {
+    let hints = row.annotations;
+    json!({
+        "name": row.name,
+        "title": row.title,
+        "description": row.description,
+        "inputSchema": row.input_schema(),
+        "outputSchema": row.output_schema(),
+        "annotations": {
+            "title": row.title,
+            "readOnlyHint": hints.read_only,
+            "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent,
+            "openWorldHint": hints.open_world,
+        },
+    })
+}
+
+fn prompt_of(row: &prompt::Prompt) -> Value {
+    let arguments: Vec<Value> = row
+        .arguments
+        .iter()
+        .map(|(name, about)| json!({"name": name, "description": about, "required": false}))
+        .collect();
+    json!({"name": row.name, "title": row.title, "description": row.description, "arguments": arguments})
+}
+
+fn resource_of(row: &resource::Resource) -> Value {
+    let address = if row.is_template() {
+        "uriTemplate"
+    } else {
+        "uri"
+    };
+    json!({
+        address: row.uri,
+        "name": row.name,
+        "title": row.title,
+        "description": row.description,
+        "mimeType": "application/json",
+    })
+}
+
+impl RoomRegistry {
+    /// A registry over a room.
+    pub fn new(source: RoomSource) -> Self {
+        let info = ServerInfo {
+            name: "postroom".to_owned(),
+            title: Some("Postroom".to_owned()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        Self { source, info }
+    }
+
+    /// The room's source.
+    pub fn source(&self) -> &RoomSource {
+        &self.source
+    }
+
+    /// Runs an operation for a call, with progress and cancellation of that call.
+    async fn run(
+        &self,
+        call: &Call<McpCaller>,
+        operation: &'static Operation,
+        arguments: Value,
+    ) -> Result<Result<Value, (Failure, String)>, Fault> {
+        let room = match self.source.room().await {
+            Ok(room) => Arc::clone(room),
+            Err(failure) => return Ok(Err((failure, String::new()))),
+        };
+        let request_id = postroom_app::random::request_id(room.now());
+        let (steps, mut reported) = tokio::sync::mpsc::channel(16);
+        let mut context = CallContext::new(Surface::Tool, request_id, room.now());
+        let cancel = context.cancel.clone();
+        if call.wants_progress() {
+            // A step that finds the queue full is dropped: the next one says more.
+            context.progress = Some(Arc::new(move |step| drop(steps.try_send(step))));
+        }
+        let caller = call.caller().clone();
+        let mut task = tokio::spawn(async move {
+            let actor = caller.acting(&room).await?;
+            room.call(actor, operation, arguments, &context).await
+        });
+        let _gone = cancel.clone().drop_guard();
+        let mut ended = std::pin::pin!(call.ended());
+        let mut told = false;
+        let answer = loop {
+            tokio::select! {
+                answer = &mut task => break answer,
+                Some(step) = reported.recv() => {
+                    let step: operation::Progress = step;
+                    call.report(step.progress, step.total, step.message.as_deref());
+                }
+                _ = &mut ended, if !told => {
+                    told = true;
+                    cancel.cancel();
+                }
+            }
+        };
+        match answer {
+            Ok(Ok(Reply::Json(value))) => Ok(Ok(value)),
+            Ok(Err(failure)) => Ok(Err((failure, request_id.to_string()))),
+            Ok(Ok(Reply::Bytes(_))) | Err(_) => {
+                tracing::error!(%request_id, operation = operation.name, "a call failed inside");
+                Err(Fault::Internal {
+                    request_id: request_id.to_string(),
+                })
+            }
+        }
+    }
+
+    async fn tool_result(
+        &self,
+        call: &Call<McpCaller>,
+        row: &'static Operation,
+        arguments: Value,
+    ) -> Result<ToolResult, Fault> {
+        Ok(match self.run(call, row, arguments).await? {
+            Ok(value) => match raw(&value) {
+                Some(json) => ToolResult::structured(json),
+                None => ToolResult::error(ErrorCode::InternalError.message()),
+            },
+            Err((failure, request_id)) => {
+                let id = request_id
+                    .parse()
+                    .unwrap_or_else(|_| postroom_types::RequestId::from_parts(0, 0));
+                ToolResult::error(failure.tool_envelope(id).to_string())
+            }
+        })
+    }
+}
+
+/// The toolsets that a visitor sees.
+fn toolsets(visitor: &Visitor<McpCaller>) -> Vec<Toolset> {
+    match &visitor.toolsets {
+        Some(names) => names
+            .iter()
+            .filter_map(|name| Toolset::named(name))
+            .collect(),
+        None => Toolset::ALL
+            .iter()
+            .copied()
+            .filter(|set| set.by_default())
+            .collect(),
+    }
+}
+
+/// The row of a tool that the visitor may call.
+fn permitted(visitor: &Visitor<McpCaller>, name: &str) -> Option<&'static Operation> {
+    let sets = toolsets(visitor);
+    operation::find(name).filter(|row| {
+        row.is_tool() && sets.contains(&row.toolset) && visitor.caller.actor().may_call(row)
+    })
+}
+
+impl Registry for RoomRegistry {
+    type Caller = McpCaller;
+
+    fn server_info(&self) -> &ServerInfo {
+        &self.info
+    }
+
+    fn capabilities(&self, revision: Revision) -> Capabilities {
+        Capabilities {
+            tools: Some(false),
+            prompts: Some(false),
+            resources: Some(false),
+            // The legacy era has no stream on which an update could be pushed.
+            resource_updates: revision.is_modern(),
+            completions: true,
+            logging: false,
+        }
+    }
+
+    fn principal<'a>(&self, caller: &'a McpCaller) -> &'a str {
+        &caller.0.principal
+    }
+
+    fn instructions(&self) -> Option<&str> {
+        Some(prompt::INSTRUCTIONS)
+    }
+
+    fn has_toolset(&self, name: &str) -> bool {
+        Toolset::named(name).is_some()
+    }
+
+    fn list_tools<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
+        let sets = toolsets(visitor);
+        operation::listed(visitor.caller.actor(), &sets)
+            .filter_map(|row| TOOLS.get(row.name).map(|tool| &**tool))
+            .collect()
+    }
+
+    async fn call_tool(
+        &self,
+        call: &Call<McpCaller>,
+        name: &str,
+        arguments: &RawValue,
+    ) -> Result<Outcome<ToolResult>, Fault> {
+        let row =
+            permitted(call.visitor(), name).ok_or_else(|| Fault::UnknownTool(name.to_owned()))?;
+        let arguments = serde_json::from_str(arguments.get())
+            .map_err(|_| Fault::InvalidParams("arguments is no object".to_owned()))?;
+        Ok(self.tool_result(call, row, arguments).await?.into())
+    }
+
+    fn list_prompts<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
+        let actor = visitor.caller.actor();
+        let rows = PROMPTS.iter().zip(PROMPT_LIST.iter());
+        rows.filter(|(row, _)| row.is_for(actor))
+            .filter_map(|(_, wire)| wire.as_deref())
+            .collect()
+    }
+
+    async fn get_prompt(
+        &self,
+        call: &Call<McpCaller>,
+        name: &str,
+        arguments: BTreeMap<String, String>,
+    ) -> Result<Outcome<PromptResult>, Fault> {
+        let row = PROMPTS
+            .iter()
+            .find(|row| row.name == name && row.is_for(call.caller().actor()))
+            .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
+        let goal = row
+            .arguments
+            .first()
+            .and_then(|(name, _)| arguments.get(*name));
+        let text = row.text(goal.map(String::as_str));
+        Ok(PromptResult {
+            description: Some(row.description.to_owned()),
+            messages: vec![PromptMessage {
+                role: Role::User,
+                content: Content::text(text),
+            }],
+        }
+        .into())
+    }
+
+    async fn list_resources(
+        &self,
+        visitor: &Visitor<McpCaller>,
+    ) -> Result<Vec<Box<RawValue>>, Fault> {
+        Ok(described(visitor, false)
+            .into_iter()
+            .map(RawValue::to_owned)
+            .collect())
+    }
+
+    fn list_resource_templates<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
+        described(visitor, true)
+    }
+
+    async fn read_resource(
+        &self,
+        call: &Call<McpCaller>,
+        uri: &str,
+    ) -> Result<Outcome<ReadResult>, Fault> {
+        let missing = || Fault::UnknownResource(uri.to_owned());
+        let located = resource::locate(uri).ok_or_else(missing)?;
+        let row = located
+            .resource
+            .operation_for(call.caller().actor())
+            .ok_or_else(missing)?;
+        match self.run(call, row, located.arguments()).await? {
+            Ok(value) => Ok(ReadResult::fresh(ResourceContents::text(
+                uri,
+                "application/json",
+                value.to_string(),
+            ))
+            .into()),
+            Err((failure, id)) if failure.code == ErrorCode::RateLimited => {
+                let id = id
+                    .parse()
+                    .unwrap_or_else(|_| postroom_types::RequestId::from_parts(0, 0));
+                Err(Fault::RateLimited(failure.envelope(id)))
+            }
+            Err((failure, id)) if failure.code.http_status() >= 500 => {
+                Err(Fault::Internal { request_id: id })
+            }
+            Err(_) => Err(missing()),
+        }
+    }
+
+    async fn complete(
+        &self,
+        call: &Call<McpCaller>,
+        request: &CompletionRequest,
+    ) -> Result<Completion, Fault> {
+        match &request.reference {
+            Reference::Prompt { name } => {
+                let row = PROMPTS
+                    .iter()
+                    .find(|row| row.name == name && row.is_for(call.caller().actor()));
+                let row = row.ok_or_else(|| Fault::UnknownPrompt(name.clone()))?;
+                if row
+                    .arguments
+                    .iter()
+                    .any(|(name, _)| *name == request.argument.name)
+                {
+                    return Ok(Completion::default());
+                }
+            }
+            Reference::Resource { uri } => {
+                let actor = call.caller().actor();
+                let row = RESOURCES
+                    .iter()
+                    .find(|row| row.uri == uri && row.operation_for(actor).is_some());
+                let row = row.ok_or_else(|| Fault::UnknownResource(uri.clone()))?;
+                if row.uri.contains(&format!("{{{}}}", request.argument.name)) {
+                    return self.addresses(call, &request.argument.value).await;
+                }
+            }
+        }
+        Err(Fault::InvalidParams("there is no such argument".to_owned()))
+    }
+
+    async fn subscribe(
+        &self,
+        call: &Call<McpCaller>,
+        wanted: &Filter,
+    ) -> Result<Subscription, Fault> {
+        let refused = |failure: Failure| match failure.code {
+            ErrorCode::InvalidRequest => {
+                Fault::InvalidParams("resourceSubscriptions names too many resources".to_owned())
+            }
+            _ => Fault::Internal {
+                request_id: String::new(),
+            },
+        };
+        let room = self.source.room().await.map_err(refused)?;
+        let actor = call.caller().acting(room).await.map_err(refused)?;
+        let watch = room
+            .watch(actor, &wanted.resource_subscriptions)
+            .await
+            .map_err(refused)?;
+        let accepted = Filter {
+            resource_subscriptions: watch.accepted().to_vec(),
+            ..Filter::default()
+        };
+        if accepted.resource_subscriptions.is_empty() {
+            return Ok(Subscription::silent());
+        }
+        Ok(Subscription {
+            accepted,
+            changes: Box::new(Watching(watch)),
+        })
+    }
+}
+
+impl RoomRegistry {
+    /// Addresses of mailboxes that begin with what was typed.
+    async fn addresses(&self, call: &Call<McpCaller>, typed: &str) -> Result<Completion, Fault> {
+        let room = self.source.room().await.map_err(|_| Fault::Internal {
+            request_id: String::new(),
+        })?;
+        let actor = call
+            .caller()
+            .acting(room)
+            .await
+            .map_err(|_| Fault::Internal {
+                request_id: String::new(),
+            })?;
+        let values = room
+            .addresses_starting(actor, typed)
+            .await
+            .unwrap_or_default();
+        Ok(Completion { values })
+    }
+}
+
+/// The wire form of the resources (or templates) that a visitor may read.
+fn described<'a>(visitor: &Visitor<McpCaller>, templates: bool) -> Vec<&'a RawValue> {
+    let actor = visitor.caller.actor();
+    let rows = RESOURCES.iter().zip(TEMPLATES.iter());
+    rows.filter(|(row, _)| row.is_template() == templates && row.operation_for(actor).is_some())
+        .filter_map(|(_, wire)| wire.as_deref())
+        .collect()
+}
+
+struct Watching(ResourceWatch);
+
+impl Changes for Watching {
+    fn next(&mut self) -> LocalFuture<'_, Option<Change>> {
+        Box::pin(async { self.0.next().await.map(Change::Resource) })
+    }
+}

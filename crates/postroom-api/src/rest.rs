@@ -1,0 +1,318 @@
+//! REST: every route is a route of a row of the operation table.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::{RawPathParams, Request, State},
+    response::Response,
+    routing::{MethodFilter, MethodRouter, on},
+};
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use http::{
+    HeaderMap, HeaderValue, Method, StatusCode,
+    header::{ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use postroom_app::{
+    Actor, CallContext, Failure, Operation, Reply,
+    operation::{Handler, RestRequest, Route, Surface, TABLE},
+};
+use postroom_types::{ErrorCode, RequestId, limit};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Surfaces, answer};
+
+/// Time for a client to send its body.
+const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(60);
+
+type Shared = State<Arc<Surfaces>>;
+
+/// One router entry for each path of the table; other methods on it get 405 with `Allow`.
+pub(crate) fn routes() -> Router<Arc<Surfaces>> {
+    let mut paths: BTreeMap<&'static str, Vec<(&'static Operation, &'static Route)>> =
+        BTreeMap::new();
+    for operation in TABLE {
+        for route in operation.routes {
+            paths
+                .entry(route.path)
+                .or_default()
+                .push((operation, route));
+        }
+    }
+    paths
+        .into_iter()
+        .fold(Router::new(), |router, (path, rows)| {
+            router.route(path, methods(&rows))
+        })
+}
+
+fn methods(rows: &[(&'static Operation, &'static Route)]) -> MethodRouter<Arc<Surfaces>> {
+    let mut allowed: Vec<&str> = rows.iter().map(|(_, route)| route.method).collect();
+    allowed.sort_unstable();
+    allowed.dedup();
+    let allow = allowed.join(", ");
+    let mut router = MethodRouter::new();
+    for method in allowed {
+        let Some(filter) = filter(method) else {
+            continue;
+        };
+        let rows: Vec<_> = rows
+            .iter()
+            .copied()
+            .filter(|(_, route)| route.method == method)
+            .collect();
+        router = router.merge(on(
+            filter,
+            move |state: Shared,
+                  id: Extension<RequestId>,
+                  path: RawPathParams,
+                  request: Request| { handle(state, id, path, request, rows.clone()) },
+        ));
+    }
+    router.fallback(move |Extension(request_id): Extension<RequestId>| {
+        let allow = allow.clone();
+        async move {
+            let mut response = answer::refuse(ErrorCode::MethodNotAllowed, request_id);
+            if let Ok(value) = HeaderValue::from_str(&allow) {
+                response.headers_mut().insert(ALLOW, value);
+            }
+            response
+        }
+    })
+}
+
+fn filter(method: &str) -> Option<MethodFilter> {
+    Method::from_bytes(method.as_bytes())
+        .ok()
+        .and_then(|method| MethodFilter::try_from(method).ok())
+}
+
+/// One request on a route. Where several rows share a method and path, the caller's permissions and
+/// the arguments that a route binds decide; the first row is the default.
+async fn handle(
+    State(surfaces): Shared,
+    Extension(request_id): Extension<RequestId>,
+    path: RawPathParams,
+    request: Request,
+    rows: Vec<(&'static Operation, &'static Route)>,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let Some(token) = bearer(&parts.headers) else {
+        return answer::refuse(ErrorCode::Unauthenticated, request_id);
+    };
+    let actor = match crate::authenticate(
+        &surfaces.room,
+        surfaces.config.local_key.as_deref(),
+        token,
+    )
+    .await
+    {
+        Ok(actor) => Arc::new(actor),
+        Err(failure) => return answer::failure(&failure, request_id),
+    };
+    if let Err(failure) = surfaces.room.charge(&actor) {
+        return answer::with_limit(answer::failure(&failure, request_id));
+    }
+    let Some((operation, route)) = rows.first().copied() else {
+        return answer::refuse(ErrorCode::RouteNotFound, request_id);
+    };
+    let reading = Reading {
+        operation,
+        route,
+        headers: &parts.headers,
+        query: parts.uri.query(),
+        path: &path,
+    };
+    let response = match reading.call(body).await {
+        Ok((arguments, include, bytes)) => {
+            let context = CallContext {
+                include,
+                ..CallContext::new(Surface::Rest, request_id, surfaces.room.now())
+            };
+            run(&surfaces, actor, operation, arguments, bytes, context)
+                .await
+                .map(|reply| reply_response(route, reply))
+                .unwrap_or_else(|failure| answer::failure(&failure, request_id))
+        }
+        Err(failure) => answer::failure(&failure, request_id),
+    };
+    answer::with_limit(response)
+}
+
+/// Runs a call as a task of its own: a client that goes away cancels waits and reads, and never a
+/// commit; a fault inside is logged and answered as `internal_error`.
+async fn run(
+    surfaces: &Surfaces,
+    actor: Arc<Actor>,
+    operation: &'static Operation,
+    arguments: Value,
+    body: Option<Bytes>,
+    mut context: CallContext,
+) -> Result<Reply, Failure> {
+    let room = Arc::clone(&surfaces.room);
+    let cancel = surfaces.config.shutdown.child_token();
+    context.cancel = cancel.clone();
+    let _gone = CancelOnDrop(cancel);
+    let request_id = context.request_id;
+    let body = body.unwrap_or_default();
+    let call = async move {
+        room.call_with_body(&actor, operation, arguments, body, &context)
+            .await
+    };
+    let task = tokio::spawn(std::panic::AssertUnwindSafe(call).catch_unwind());
+    match task.await {
+        Ok(Ok(result)) => result,
+        _ => {
+            tracing::error!(%request_id, operation = operation.name, "a call panicked");
+            Err(ErrorCode::InternalError.into())
+        }
+    }
+}
+
+/// Cancels when the client's request is dropped.
+struct CancelOnDrop(CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn reply_response(route: &Route, reply: Reply) -> Response {
+    let status = StatusCode::from_u16(route.status).unwrap_or(StatusCode::OK);
+    match reply {
+        Reply::Json(value) => answer::json(status, &value),
+        Reply::Bytes(body) => answer::bytes(status, body),
+    }
+}
+
+/// A request that is being read.
+struct Reading<'a> {
+    operation: &'static Operation,
+    route: &'static Route,
+    headers: &'a HeaderMap,
+    query: Option<&'a str>,
+    path: &'a RawPathParams,
+}
+
+impl Reading<'_> {
+    /// The arguments, the `include` values, and for rows that take bytes the body.
+    async fn call(&self, body: Body) -> Result<(Value, Vec<String>, Option<Bytes>), Failure> {
+        let takes_bytes = matches!(self.operation.handler, Handler::BytesIn(_));
+        let (most, too_large) = if takes_bytes {
+            (limit::RAW_MAIL_BYTES, ErrorCode::MessageTooLarge)
+        } else {
+            (limit::REQUEST_BODY_BYTES, ErrorCode::PayloadTooLarge)
+        };
+        let bytes = collect(self.headers, body, most, too_large).await?;
+        self.check_content_type(takes_bytes, &bytes)?;
+        let (json, raw) = match takes_bytes {
+            true => (None, Some(bytes)),
+            false if bytes.is_empty() => (None, None),
+            false => {
+                let value = serde_json::from_slice(&bytes).map_err(|_| {
+                    Failure::argument(self.operation.dialect, "", "the body is not valid JSON")
+                })?;
+                (Some(value), None)
+            }
+        };
+        let request = RestRequest {
+            path: self
+                .path
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            query: pairs(self.query.unwrap_or_default()),
+            body: json,
+        };
+        let call = self.operation.rest_arguments(self.route, request)?;
+        Ok((call.arguments, call.include, raw))
+    }
+
+    fn check_content_type(&self, takes_bytes: bool, body: &Bytes) -> Result<(), Failure> {
+        let given = self
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok());
+        let given = given.map(|value| {
+            value
+                .split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_ascii_lowercase()
+        });
+        let fits = match given.as_deref() {
+            Some(kind) if takes_bytes => matches!(
+                kind,
+                "message/rfc822" | "message/global" | "application/octet-stream" | "text/plain"
+            ),
+            Some(kind) => body.is_empty() || kind == "application/json" || kind.ends_with("+json"),
+            None => takes_bytes || body.is_empty(),
+        };
+        if fits {
+            return Ok(());
+        }
+        let wanted = if takes_bytes {
+            "message/rfc822"
+        } else {
+            "application/json"
+        };
+        Err(Failure::new(ErrorCode::UnsupportedMediaType).with("expected", wanted))
+    }
+}
+
+/// Reads a body of at most `most` bytes; what is announced as larger is refused unread.
+async fn collect(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    too_large: ErrorCode,
+) -> Result<Bytes, Failure> {
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > most as u64) {
+        return Err(too_large.into());
+    }
+    match tokio::time::timeout(BODY_TIME, Limited::new(body, most).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large.into()),
+        _ => Err(Failure::invalid("", "the body did not arrive whole")),
+    }
+}
+
+/// The pairs of a query string, decoded as forms are.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect()
+}
+
+/// The credential of an `Authorization: Bearer` header.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, credential) = value.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then(|| credential.trim())
+}
+
+/// No route of the table.
+pub(crate) async fn route_not_found(Extension(request_id): Extension<RequestId>) -> Response {
+    answer::refuse(ErrorCode::RouteNotFound, request_id)
+}
+
+/// The OpenAPI document.
+pub(crate) async fn openapi(State(surfaces): Shared) -> Response {
+    answer::json(StatusCode::OK, &postroom_app::openapi(&surfaces.config.url))
+}
+
+/// Whether the process answers.
+pub(crate) async fn healthz() -> Response {
+    answer::json(StatusCode::OK, &json!({ "status": "ok" }))
+}

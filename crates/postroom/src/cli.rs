@@ -1,0 +1,293 @@
+//! The command line: commands of the process, and verbs that are operations.
+
+pub(crate) mod alias;
+pub(crate) mod arguments;
+pub(crate) mod render;
+pub(crate) mod terminal;
+pub(crate) mod trouble;
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use self::alias::{GROUPS, VERBS, Verb};
+
+/// The mail and event room for AI agents.
+#[derive(Debug, Parser)]
+#[command(
+    name = "postroom",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+#[command(
+    after_help = "Exit status: 0 fine, 1 problems were found, 2 wrong usage or input and output failed."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Global {
+    /// Configuration file [default: postroom.toml, when there is one]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Data folder [default: ./postroom-data]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Talk to this server instead of the data folder
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// The key to show to it
+    #[arg(long, global = true, value_name = "KEY", requires = "url")]
+    pub(crate) key: Option<String>,
+    /// The mailbox to act as: an address or identity id
+    #[arg(long = "as", global = true, value_name = "ADDRESS")]
+    pub(crate) identity: Option<String>,
+    /// One line of JSON instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+/// Commands that are no operations.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Try everything: a made-up workspace with some hundred mails, and a server over it
+    Demo(Serve),
+    /// Run the server: HTTP, MCP, SMTP
+    Serve(Serve),
+    /// Take in an archive: mbox files, Maildirs, folders of .eml, single mails
+    Import(Import),
+    /// Call any operation: options named as its arguments, or one JSON object
+    Call(Call),
+    /// Speak MCP on standard input and output
+    Mcp(Mcp),
+    /// Show what Postroom makes of one mail file, without a data folder
+    Inspect(Inspect),
+    /// Build the search index anew
+    Reindex,
+    /// Look for problems: database, disk, index, configuration
+    Doctor,
+    /// Show every configuration key and its value now
+    Config,
+    /// Print the OpenAPI document
+    Openapi,
+    /// List the operations, or print them as MCP tools with --json
+    Tools(Tools),
+    /// Print shell completions
+    Completions(Completions),
+}
+
+/// Where the server listens.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Serve {
+    /// HTTP address and port; port 0 picks a free one [default: 127.0.0.1:8025]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// SMTP address and port, or off [default: 127.0.0.1:2525]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) smtp: Option<String>,
+    /// LMTP address and port [default: off]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) lmtp: Option<String>,
+}
+
+/// What to take in.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Import {
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// The mailbox that takes it; made when there is none
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) identity: Option<String>,
+}
+
+/// An operation and its arguments.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Call {
+    /// The operation, as `postroom tools` lists it
+    #[arg(value_name = "OPERATION")]
+    pub(crate) operation: String,
+    /// Its arguments
+    #[arg(
+        value_name = "ARGUMENTS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) arguments: Vec<String>,
+}
+
+/// What MCP over standard input and output offers.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Mcp {
+    /// Toolsets, separated by commas [default: mail,events]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) tools: Option<String>,
+}
+
+/// One mail file.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Inspect {
+    /// The file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// Which operations to list.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Tools {
+    /// Toolsets, separated by commas [default: all]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) tools: Option<String>,
+}
+
+/// Which shell.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// A command of the process.
+    Command(Box<Cli>),
+    /// A verb with what was given.
+    Verb(&'static Verb, Global, clap::ArgMatches),
+}
+
+/// The whole command line: the commands and the verbs.
+pub(crate) fn command() -> clap::Command {
+    let mut command = Cli::command();
+    for verb in VERBS.iter().filter(|verb| verb.words.len() == 1) {
+        command = command.subcommand(verb_command(verb));
+    }
+    for (group, about) in GROUPS {
+        let verbs = VERBS
+            .iter()
+            .filter(|verb| verb.words.len() == 2 && verb.words.first() == Some(group));
+        let group = clap::Command::new(*group)
+            .about(*about)
+            .subcommand_required(true)
+            .arg_required_else_help(true);
+        command = command
+            .subcommand(verbs.fold(group, |group, verb| group.subcommand(verb_command(verb))));
+    }
+    command
+}
+
+fn verb_command(verb: &'static Verb) -> clap::Command {
+    let mut command =
+        clap::Command::new(verb.words.last().copied().unwrap_or_default()).about(verb.about);
+    if verb.calls.iter().any(|call| call.by_id.is_some()) {
+        command = command.arg(
+            clap::Arg::new("id")
+                .value_name("ID")
+                .required(true)
+                .help("The id; its first letters say what it names"),
+        );
+    }
+    for call in verb.calls {
+        let Some(operation) = postroom_app::operation::find(call.operation) else {
+            continue;
+        };
+        let own = call.by_id.map(|(_, argument)| argument);
+        for property in arguments::properties(operation) {
+            let name = property.name().to_owned();
+            let taken = command
+                .get_arguments()
+                .any(|arg| arg.get_id() == name.as_str());
+            // `--as` names the identity for every verb.
+            let hidden = own == Some(name.as_str())
+                || verb
+                    .calls
+                    .iter()
+                    .any(|other| other.by_id.is_some_and(|(_, argument)| argument == name));
+            if taken || hidden || name == "identity" {
+                continue;
+            }
+            let arg = match verb
+                .positional
+                .iter()
+                .position(|positional| *positional == name)
+            {
+                Some(place) => property.positional(true).index(place + 1),
+                None => property.option(),
+            };
+            command = command.arg(arg);
+        }
+    }
+    command
+}
+
+/// Reads a command line.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = std::ffi::OsString>,
+) -> Result<Asked, clap::Error> {
+    let matches = command().try_get_matches_from(words)?;
+    for verb in VERBS {
+        let mut at = &matches;
+        let mut fits = true;
+        for word in verb.words {
+            match at.subcommand() {
+                Some((name, inner)) if name == *word => at = inner,
+                _ => {
+                    fits = false;
+                    break;
+                }
+            }
+        }
+        if fits {
+            return Ok(Asked::Verb(verb, Global::from_arg_matches(at)?, at.clone()));
+        }
+    }
+    Cli::from_arg_matches(&matches).map(|cli| Asked::Command(Box::new(cli)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Asked, clap::Error> {
+        parse(
+            std::iter::once("postroom")
+                .chain(words.iter().copied())
+                .map(std::ffi::OsString::from),
+        )
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn a_verb_takes_the_options_that_its_operation_has() {
+        let Ok(Asked::Verb(verb, global, matches)) = parsed(&[
+            "event",
+            "list",
+            "--limit",
+            "3",
+            "--json",
+            "--as",
+            "a@b.example",
+        ]) else {
+            panic!("a verb");
+        };
+        assert_eq!(verb.words, ["event", "list"]);
+        assert!(global.json);
+        assert_eq!(global.identity.as_deref(), Some("a@b.example"));
+        assert_eq!(
+            matches.get_one::<String>("limit").map(String::as_str),
+            Some("3")
+        );
+        assert!(parsed(&["event", "list", "--no-such-option"]).is_err());
+    }
+}

@@ -1,0 +1,228 @@
+//! Answers as a person reads them.
+
+use serde_json::Value;
+
+use super::{
+    alias::View,
+    terminal::{Terminal, cut, plain, plain_lines, table},
+};
+
+/// The widest column of a table.
+const COLUMN: usize = 60;
+
+/// Writes an answer in the way its verb asks for.
+pub(crate) fn show(terminal: Terminal, view: View, answer: &Value) {
+    if terminal.json {
+        terminal.value(answer);
+        return;
+    }
+    match view {
+        View::Table(list, columns) => rows(terminal, answer, list, columns),
+        View::Hits => hits(terminal, answer),
+        View::Message => match answer.get("message") {
+            Some(Value::Null) => terminal.line("Nothing arrived in time."),
+            Some(inner) => message(terminal, inner),
+            None => message(terminal, answer),
+        },
+        View::Thread if answer.get("messages").is_some() => thread(terminal, answer),
+        View::Thread => message(terminal, answer),
+        View::Fields => fields(terminal, answer),
+    }
+    if let Some(cursor) = answer.get("next_cursor").and_then(Value::as_str) {
+        terminal.note(&terminal.dim(&format!("more: --cursor {cursor}")));
+    }
+}
+
+fn rows(terminal: Terminal, answer: &Value, list: &str, columns: &[(&str, &str)]) {
+    let items = answer
+        .pointer(list)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    if items.is_empty() {
+        terminal.line("Nothing here.");
+        return;
+    }
+    let heading: Vec<&str> = columns.iter().map(|(title, _)| *title).collect();
+    let cells: Vec<Vec<String>> = items
+        .iter()
+        .map(|item| {
+            columns
+                .iter()
+                .map(|(_, pointer)| cell(item.pointer(pointer)))
+                .collect()
+        })
+        .collect();
+    terminal.line(&table(terminal, &heading, &cells, COLUMN));
+}
+
+/// A value in one cell; instants lose their seconds.
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(Value::String(text)) => instant(text).unwrap_or_else(|| text.clone()),
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(|item| cell(Some(item)))
+            .collect::<Vec<_>>()
+            .join(", "),
+        Some(other) => other.to_string(),
+    }
+}
+
+fn instant(text: &str) -> Option<String> {
+    text.parse::<postroom_types::Timestamp>().ok()?;
+    Some(text.get(..16)?.replace('T', " "))
+}
+
+fn mailbox(value: Option<&Value>) -> String {
+    let part = |name: &str| {
+        value
+            .and_then(|value| value.get(name))
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    match (part("name"), part("address")) {
+        ("", "") => "(no sender)".to_owned(),
+        ("", address) => plain(address),
+        (name, address) => format!("{} <{}>", plain(name), plain(address)),
+    }
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value
+        .get(name)
+        .and_then(Value::as_str)
+        .map(plain)
+        .unwrap_or_default()
+}
+
+fn hits(terminal: Terminal, answer: &Value) {
+    let list = answer
+        .get("hits")
+        .or_else(|| answer.get("data"))
+        .and_then(Value::as_array);
+    let list = list.map(Vec::as_slice).unwrap_or_default();
+    if list.is_empty() {
+        terminal.line("Nothing found.");
+    }
+    for hit in list {
+        let (id, at) = match hit.get("message_id") {
+            Some(_) => (text(hit, "message_id"), cell(hit.get("date"))),
+            None => (text(hit, "thread_id"), cell(hit.get("last_at"))),
+        };
+        let from = match hit.get("from") {
+            Some(from) => mailbox(Some(from)),
+            None => format!("{} messages", cell(hit.get("message_count"))),
+        };
+        let subject = match text(hit, "subject") {
+            subject if subject.is_empty() => "(no subject)".to_owned(),
+            subject => subject,
+        };
+        terminal.line(&format!(
+            "{}  {}",
+            terminal.bold(&cut(&subject, 72)),
+            terminal.dim(&at)
+        ));
+        terminal.line(&format!("  {from}  {}", terminal.dim(&id)));
+        let snippet = text(hit, "snippet");
+        if !snippet.is_empty() {
+            terminal.line(&format!("  {}", cut(&snippet, 160)));
+        }
+    }
+    if answer.get("index_complete") == Some(&Value::Bool(false)) {
+        terminal.note("note: the index is still catching up; a little later there may be more.");
+    }
+}
+
+fn message(terminal: Terminal, message: &Value) {
+    let line = |name: &str, value: String| {
+        if !value.is_empty() {
+            terminal.line(&format!("{} {value}", terminal.dim(&format!("{name:<8}"))));
+        }
+    };
+    line("From", mailbox(message.get("from")));
+    for (name, field) in [("To", "to"), ("Cc", "cc")] {
+        let people = message
+            .get(field)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        line(
+            name,
+            people
+                .iter()
+                .map(|person| mailbox(Some(person)))
+                .collect::<Vec<_>>()
+                .join(", "),
+        );
+    }
+    line("Subject", text(message, "subject"));
+    line(
+        "Date",
+        cell(
+            message
+                .get("sent_at")
+                .filter(|at| !at.is_null())
+                .or_else(|| message.get("received_at")),
+        ),
+    );
+    line("Id", text(message, "id"));
+    line("Thread", text(message, "thread_id"));
+    if let Some(verdict) = message.pointer("/trust/verdict").and_then(Value::as_str) {
+        line("Sender", verdict.to_owned());
+    }
+    for attachment in message
+        .get("attachments")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+    {
+        let named = format!(
+            "{} ({}, {} bytes)  {}",
+            cell(attachment.get("filename")),
+            text(attachment, "content_type"),
+            cell(attachment.get("size")),
+            text(attachment, "id")
+        );
+        line("File", plain(&named));
+    }
+    let body = ["text", "extracted_text"]
+        .iter()
+        .find_map(|name| message.get(*name).and_then(Value::as_str));
+    terminal.line("");
+    terminal.line(plain_lines(body.unwrap_or("(no text)")).trim_end());
+}
+
+fn thread(terminal: Terminal, thread: &Value) {
+    terminal.line(&terminal.bold(&text(thread, "subject")));
+    for one in thread
+        .get("messages")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+    {
+        terminal.line(&terminal.dim(&"-".repeat(72)));
+        message(terminal, one);
+    }
+}
+
+fn fields(terminal: Terminal, answer: &Value) {
+    let Some(object) = answer.as_object() else {
+        terminal.line(&plain(&answer.to_string()));
+        return;
+    };
+    let width = object.keys().map(String::len).max().unwrap_or(0);
+    for (name, value) in object {
+        let shown = match value {
+            Value::Object(_) => value.to_string(),
+            Value::Array(items) if items.iter().any(Value::is_object) => value.to_string(),
+            value => cell(Some(value)),
+        };
+        terminal.line(&format!(
+            "{}  {}",
+            terminal.dim(&format!("{name:<width$}")),
+            plain_lines(&shown)
+        ));
+    }
+}

@@ -1,0 +1,166 @@
+//! What a command says when it does not succeed: a code, a sentence, what to do, an exit status.
+
+use postroom_app::Failure;
+use serde_json::{Value, json};
+
+use crate::{cli::terminal::Terminal, config::ConfigError};
+
+/// Exit status: problems were found.
+pub(crate) const PROBLEMS: u8 = 1;
+/// Exit status: the command was used wrongly, or a file or a server could not be reached.
+pub(crate) const USAGE: u8 = 2;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    /// A stable code.
+    pub(crate) code: String,
+    /// One sentence.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) fix: String,
+    /// The exit status.
+    pub(crate) exit: u8,
+    /// Further facts.
+    pub(crate) details: Value,
+    /// The request that a server named.
+    pub(crate) request_id: Option<String>,
+}
+
+impl Trouble {
+    /// The command line is wrong.
+    pub(crate) fn usage(message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::new("usage", message, fix, USAGE)
+    }
+
+    /// A file, a folder or a server cannot be used.
+    pub(crate) fn io(message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::new("io", message, fix, USAGE)
+    }
+
+    pub(crate) fn new(
+        code: &str,
+        message: impl Into<String>,
+        fix: impl Into<String>,
+        exit: u8,
+    ) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            fix: fix.into(),
+            exit,
+            details: Value::Null,
+            request_id: None,
+        }
+    }
+
+    /// Reads the error envelope of a server; `None` when it is none.
+    pub(crate) fn from_envelope(envelope: &Value) -> Option<Self> {
+        let error = envelope.get("error")?;
+        let text = |name: &str| {
+            error
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let code = text("code");
+        let known = postroom_types::ErrorCode::ALL
+            .iter()
+            .find(|known| known.as_str() == code);
+        Some(Self {
+            message: text("message"),
+            fix: text("fix"),
+            exit: known.map_or(USAGE, |known| known.exit_status()),
+            details: error.get("details").cloned().unwrap_or_default(),
+            request_id: error
+                .get("request_id")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
+            code,
+        })
+    }
+
+    /// Says it on standard error; with `--json` the envelope on standard output instead.
+    pub(crate) fn say(&self, terminal: Terminal) {
+        if terminal.json {
+            terminal.value(&self.envelope());
+            return;
+        }
+        terminal.note(&format!("error: {} ({})", self.message, self.code));
+        for line in detail_lines(&self.details) {
+            terminal.note(&format!("  {line}"));
+        }
+        if !self.fix.is_empty() {
+            terminal.note(&format!("  what to do: {}", self.fix));
+        }
+    }
+
+    fn envelope(&self) -> Value {
+        let mut error = json!({
+            "code": self.code,
+            "message": self.message,
+            "retryable": false,
+            "fix": self.fix,
+        });
+        if let Some(known) = postroom_types::ErrorCode::ALL
+            .iter()
+            .find(|known| known.as_str() == self.code)
+        {
+            error["retryable"] = known.retryable().into();
+        }
+        if let Some(request_id) = &self.request_id {
+            error["request_id"] = request_id.as_str().into();
+        }
+        if !self.details.is_null() {
+            error["details"] = self.details.clone();
+        }
+        json!({ "error": error })
+    }
+}
+
+/// The facts of an error in lines for a person.
+fn detail_lines(details: &Value) -> Vec<String> {
+    let Some(object) = details.as_object() else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for (name, value) in object {
+        match value.as_array().filter(|_| name == "errors") {
+            Some(errors) => lines.extend(errors.iter().map(|error| {
+                let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+                format!("{}: {}", part("path"), part("message"))
+            })),
+            None => lines.push(format!(
+                "{name}: {}",
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            )),
+        }
+    }
+    lines
+}
+
+impl From<Failure> for Trouble {
+    fn from(failure: Failure) -> Self {
+        Self {
+            code: failure.code.as_str().to_owned(),
+            exit: failure.code.exit_status(),
+            details: if failure.details.is_empty() {
+                Value::Null
+            } else {
+                Value::Object(failure.details)
+            },
+            message: failure.message,
+            fix: failure.fix,
+            request_id: None,
+        }
+    }
+}
+
+impl From<ConfigError> for Trouble {
+    fn from(error: ConfigError) -> Self {
+        Self::new("config", format!("{error}."), error.fix(), USAGE)
+    }
+}

@@ -1,0 +1,98 @@
+//! `mcp`: the protocol on standard input and output. Standard output carries nothing else.
+
+use std::{process::ExitCode, sync::Arc};
+
+use postroom_api::{McpCaller, RoomRegistry, RoomSource};
+use postroom_app::{Failure, Room};
+use postroom_mcp::Server;
+use postroom_mcp_transport::{bridge::Bridge, stdio};
+
+use super::{Done, tools};
+use crate::{
+    cli::{Mcp, trouble::Trouble},
+    client::Client,
+    config::Config,
+    connection::room_options,
+    folder::ServerFile,
+};
+
+pub(super) async fn run(config: &Config, options: Mcp) -> Done {
+    let toolsets = match &options.tools {
+        Some(names) => Some(tools::toolsets(names)?),
+        None => None,
+    };
+    let names: Option<Arc<[String]>> =
+        toolsets.map(|sets| sets.iter().map(|set| set.as_str().to_owned()).collect());
+    if let Some(url) = &config.url {
+        let key = config.key.as_deref().ok_or_else(|| {
+            Trouble::usage(
+                "There is no key for the server.",
+                "Give --key, or set POSTROOM_KEY.",
+            )
+        })?;
+        return bridged(url, key, names.as_deref()).await;
+    }
+    if let Some(file) = ServerFile::read(&config.data)
+        && Client::new(&file.url, &file.key)?.answers().await
+    {
+        return bridged(&file.url, &file.key, names.as_deref()).await;
+    }
+    let config_for_room = config.clone();
+    // The handshake and the lists need no data; the folder is opened by the first call that does.
+    let source = RoomSource::on_demand(move || {
+        let config = config_for_room.clone();
+        async move {
+            Room::open(room_options(&config)).await.map_err(|error| {
+                tracing::error!(%error, "the data folder cannot be opened");
+                Failure::new(error.code())
+                    .saying("The data folder cannot be opened; the log on standard error says why.")
+            })
+        }
+    });
+    let server = Server::new(RoomRegistry::new(source));
+    let caller = McpCaller::holder(config.identity.clone());
+    let served = stdio::serve(
+        Arc::clone(&server),
+        caller,
+        names,
+        tokio::io::stdin(),
+        tokio::io::stdout(),
+    )
+    .await;
+    if let Some(room) = server.registry().source().opened() {
+        room.close().await;
+    }
+    served.map_err(|error| {
+        Trouble::io(
+            format!("Standard input or output failed: {error}."),
+            "Start it again.",
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Passes messages on to a server.
+async fn bridged(url: &str, key: &str, toolsets: Option<&[String]>) -> Done {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let query = toolsets
+        .map(|names| format!("?tools={}", names.join(",")))
+        .unwrap_or_default();
+    let endpoint = format!("{}/mcp{query}", url.trim_end_matches('/'));
+    let failed = |error: &dyn std::fmt::Display| {
+        Trouble::io(
+            format!("The server cannot be used: {error}."),
+            "Start it with `postroom serve`, or correct --url and --key.",
+        )
+    };
+    // Answers may stream for long: no total timeout.
+    let http = reqwest::Client::builder()
+        .no_proxy()
+        .build()
+        .map_err(|error| failed(&error))?;
+    let bridge = Bridge::new(http, endpoint, Some(key)).map_err(|error| failed(&error))?;
+    bridge
+        .run(tokio::io::stdin(), tokio::io::stdout())
+        .await
+        .map_err(|error| failed(&error))?;
+    Ok(ExitCode::SUCCESS)
+}

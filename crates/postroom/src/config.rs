@@ -1,0 +1,599 @@
+//! Configuration: defaults, then `postroom.toml`, then `POSTROOM_*` variables, then options.
+//!
+//! One table names every key; the file, the variables and `postroom config` are read from it. A key
+//! that is not in the table stops the start and the nearest known one is named. This is the only
+//! place that reads the environment.
+
+use std::{
+    collections::BTreeMap,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+/// The file read when no other is named and it exists.
+pub(crate) const FILE: &str = "postroom.toml";
+
+/// The prefix of variables.
+const PREFIX: &str = "POSTROOM_";
+
+/// Variables with the prefix that are not configuration: where the file is, and what the test
+/// suite is told.
+const APART: &[&str] = &["POSTROOM_CONFIG", "POSTROOM_CORPORA"];
+const TEST_PREFIX: &str = "POSTROOM_TEST_";
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What the process was told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// The data folder.
+    pub(crate) data: PathBuf,
+    /// HTTP: REST, MCP and the page.
+    pub(crate) listen: SocketAddr,
+    /// SMTP; `None` when switched off.
+    pub(crate) smtp: Option<SocketAddr>,
+    /// LMTP; off unless given.
+    pub(crate) lmtp: Option<SocketAddr>,
+    /// PostgreSQL instead of SQLite in the data folder.
+    pub(crate) database_url: Option<String>,
+    /// The name that SMTP answers with and the domain of the first identity.
+    pub(crate) hostname: String,
+    /// The address under which clients reach HTTP, when it is not the listener's.
+    pub(crate) public_url: Option<String>,
+    /// Certificate chain in PEM for STARTTLS.
+    pub(crate) tls_certificate: Option<PathBuf>,
+    /// Its private key in PEM.
+    pub(crate) tls_key: Option<PathBuf>,
+    /// 32 or more characters from which subkeys are made, instead of `secret.key`.
+    pub(crate) secret_key: Option<String>,
+    /// A server that client commands talk to.
+    pub(crate) url: Option<String>,
+    /// The key that client commands show to it.
+    pub(crate) key: Option<String>,
+    /// The identity that commands act as.
+    pub(crate) identity: Option<String>,
+    /// A filter of the `tracing` kind; servers log from `info` and other commands from `warn`
+    /// without one.
+    pub(crate) log_level: Option<String>,
+    /// How log lines are written.
+    pub(crate) log_format: LogFormat,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            data: PathBuf::from("./postroom-data"),
+            listen: SocketAddr::from(([127, 0, 0, 1], 8025)),
+            smtp: Some(SocketAddr::from(([127, 0, 0, 1], 2525))),
+            lmtp: None,
+            database_url: None,
+            hostname: "localhost".to_owned(),
+            public_url: None,
+            tls_certificate: None,
+            tls_key: None,
+            secret_key: None,
+            url: None,
+            key: None,
+            identity: None,
+            log_level: None,
+            log_format: LogFormat::Text,
+        }
+    }
+}
+
+/// One key of the table.
+struct Key {
+    name: &'static str,
+    about: &'static str,
+    secret: bool,
+    set: fn(&mut Config, &str) -> Result<(), &'static str>,
+    show: fn(&Config) -> Option<String>,
+}
+
+/// Every key, sorted.
+const KEYS: &[Key] = &[
+    Key {
+        name: "as",
+        about: "identity that commands act as",
+        secret: false,
+        set: |c, v| {
+            c.identity = text(v);
+            Ok(())
+        },
+        show: |c| c.identity.clone(),
+    },
+    Key {
+        name: "data",
+        about: "data folder",
+        secret: false,
+        set: |c, v| {
+            c.data = PathBuf::from(v);
+            Ok(())
+        },
+        show: |c| Some(c.data.display().to_string()),
+    },
+    Key {
+        name: "database_url",
+        about: "PostgreSQL, as postgres://user:password@host/name",
+        secret: true,
+        set: database_url,
+        show: |c| c.database_url.clone(),
+    },
+    Key {
+        name: "hostname",
+        about: "name that SMTP answers with",
+        secret: false,
+        set: |c, v| {
+            c.hostname = v.to_owned();
+            Ok(())
+        },
+        show: |c| Some(c.hostname.clone()),
+    },
+    Key {
+        name: "key",
+        about: "key that client commands show",
+        secret: true,
+        set: |c, v| {
+            c.key = text(v);
+            Ok(())
+        },
+        show: |c| c.key.clone(),
+    },
+    Key {
+        name: "listen",
+        about: "address and port of HTTP",
+        secret: false,
+        set: |c, v| {
+            c.listen = address(v)?;
+            Ok(())
+        },
+        show: |c| Some(c.listen.to_string()),
+    },
+    Key {
+        name: "lmtp",
+        about: "address and port of LMTP, or off",
+        secret: false,
+        set: |c, v| {
+            c.lmtp = listener(v)?;
+            Ok(())
+        },
+        show: |c| Some(shown(c.lmtp)),
+    },
+    Key {
+        name: "log_format",
+        about: "text or json",
+        secret: false,
+        set: log_format,
+        show: |c| {
+            Some(
+                if c.log_format == LogFormat::Json {
+                    "json"
+                } else {
+                    "text"
+                }
+                .to_owned(),
+            )
+        },
+    },
+    Key {
+        name: "log_level",
+        about: "error, warn, info, debug, trace, or a filter",
+        secret: false,
+        set: |c, v| {
+            c.log_level = text(v);
+            Ok(())
+        },
+        show: |c| c.log_level.clone(),
+    },
+    Key {
+        name: "public_url",
+        about: "address under which clients reach HTTP",
+        secret: false,
+        set: |c, v| {
+            c.public_url = text(v);
+            Ok(())
+        },
+        show: |c| c.public_url.clone(),
+    },
+    Key {
+        name: "secret_key",
+        about: "secret from which subkeys are made, instead of secret.key",
+        secret: true,
+        set: secret_key,
+        show: |c| c.secret_key.clone(),
+    },
+    Key {
+        name: "smtp",
+        about: "address and port of SMTP, or off",
+        secret: false,
+        set: |c, v| {
+            c.smtp = listener(v)?;
+            Ok(())
+        },
+        show: |c| Some(shown(c.smtp)),
+    },
+    Key {
+        name: "tls_certificate",
+        about: "certificate chain in PEM for STARTTLS",
+        secret: false,
+        set: |c, v| {
+            c.tls_certificate = path(v);
+            Ok(())
+        },
+        show: |c| {
+            c.tls_certificate
+                .as_ref()
+                .map(|path| path.display().to_string())
+        },
+    },
+    Key {
+        name: "tls_key",
+        about: "its private key in PEM",
+        secret: false,
+        set: |c, v| {
+            c.tls_key = path(v);
+            Ok(())
+        },
+        show: |c| c.tls_key.as_ref().map(|path| path.display().to_string()),
+    },
+    Key {
+        name: "url",
+        about: "server that client commands talk to",
+        secret: false,
+        set: |c, v| {
+            c.url = text(v);
+            Ok(())
+        },
+        show: |c| c.url.clone(),
+    },
+];
+
+/// Why the process does not start.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    /// A key of the file that is not in the table.
+    #[error("{file} has an unknown key `{key}`; the nearest known key is `{nearest}`")]
+    UnknownKey {
+        /// The file.
+        file: String,
+        /// The key.
+        key: String,
+        /// The known key that is most like it.
+        nearest: &'static str,
+    },
+    /// A variable that is not in the table.
+    #[error("the variable {variable} is unknown; the nearest known one is {nearest}")]
+    UnknownVariable {
+        /// The variable.
+        variable: String,
+        /// The known variable that is most like it.
+        nearest: String,
+    },
+    /// A value that its key does not take.
+    #[error("{place} is not valid: expected {expected}")]
+    BadValue {
+        /// Where the value stood.
+        place: String,
+        /// What would be valid.
+        expected: &'static str,
+    },
+    /// The file cannot be read.
+    #[error("{file} cannot be read: {source}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no TOML.
+    #[error("{file} is not valid TOML: {message}")]
+    NotToml {
+        /// The file.
+        file: String,
+        /// Where and why.
+        message: String,
+    },
+    /// A certificate without a key or the other way round.
+    #[error("tls_certificate and tls_key belong together: only one of them is set")]
+    HalfTls,
+}
+
+impl ConfigError {
+    /// What to do.
+    pub(crate) fn fix(&self) -> String {
+        match self {
+            Self::UnknownKey { nearest, .. } => {
+                format!("Write `{nearest}`, or remove the line; `postroom config` lists the keys.")
+            }
+            Self::UnknownVariable { nearest, .. } => {
+                format!("Set {nearest}, or unset the variable; `postroom config` lists the keys.")
+            }
+            Self::BadValue { expected, .. } => format!("Give {expected}."),
+            Self::Unreadable { .. } => {
+                "Name a readable file with --config, or leave it out.".to_owned()
+            }
+            Self::NotToml { .. } => "Correct the file at the place that is named.".to_owned(),
+            Self::HalfTls => "Set both, or neither for a self-made certificate.".to_owned(),
+        }
+    }
+}
+
+/// Reads the file and the environment of this process.
+///
+/// # Errors
+/// [`ConfigError`] for an unknown key, a bad value or an unreadable file.
+pub(crate) fn load(file: Option<&Path>) -> Result<Config, ConfigError> {
+    let variables: BTreeMap<String, String> = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(name, _)| name.starts_with(PREFIX))
+        .collect();
+    let named = file
+        .map(Path::to_owned)
+        .or_else(|| variables.get("POSTROOM_CONFIG").map(PathBuf::from));
+    let text = match &named {
+        Some(path) => Some((path.clone(), read(path)?)),
+        None if Path::new(FILE).exists() => Some((PathBuf::from(FILE), read(Path::new(FILE))?)),
+        None => None,
+    };
+    let text = text
+        .as_ref()
+        .map(|(path, text)| (path.display().to_string(), text.as_str()));
+    assemble(
+        text.as_ref().map(|(name, text)| (name.as_str(), *text)),
+        &variables,
+    )
+}
+
+/// Whether the environment asks for output without colours (<https://no-color.org>).
+pub(crate) fn no_color() -> bool {
+    std::env::vars_os().any(|(name, value)| name == "NO_COLOR" && !value.is_empty())
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    std::fs::read_to_string(path).map_err(|source| ConfigError::Unreadable {
+        file: path.display().to_string(),
+        source,
+    })
+}
+
+/// Defaults, then the file, then the variables.
+fn assemble(
+    file: Option<(&str, &str)>,
+    variables: &BTreeMap<String, String>,
+) -> Result<Config, ConfigError> {
+    let mut config = Config::default();
+    if let Some((name, text)) = file {
+        let table: toml::Table =
+            text.parse()
+                .map_err(|error: toml::de::Error| ConfigError::NotToml {
+                    file: name.to_owned(),
+                    message: error.to_string().trim().replace('\n', " "),
+                })?;
+        for (key, value) in &table {
+            let row = find(key).ok_or_else(|| ConfigError::UnknownKey {
+                file: name.to_owned(),
+                key: key.clone(),
+                nearest: nearest(key),
+            })?;
+            let place = format!("`{key}` in {name}");
+            let value = scalar(value).ok_or(ConfigError::BadValue {
+                place: place.clone(),
+                expected: "a string",
+            })?;
+            (row.set)(&mut config, &value)
+                .map_err(|expected| ConfigError::BadValue { place, expected })?;
+        }
+    }
+    for (variable, value) in variables {
+        if APART.contains(&variable.as_str()) || variable.starts_with(TEST_PREFIX) {
+            continue;
+        }
+        let key = variable
+            .strip_prefix(PREFIX)
+            .unwrap_or(variable)
+            .to_lowercase();
+        let row = find(&key).ok_or_else(|| ConfigError::UnknownVariable {
+            variable: variable.clone(),
+            nearest: format!("{PREFIX}{}", nearest(&key).to_uppercase()),
+        })?;
+        (row.set)(&mut config, value).map_err(|expected| ConfigError::BadValue {
+            place: variable.clone(),
+            expected,
+        })?;
+    }
+    if config.tls_certificate.is_some() != config.tls_key.is_some() {
+        return Err(ConfigError::HalfTls);
+    }
+    Ok(config)
+}
+
+/// The keys with what they mean and their value now, secrets hidden.
+pub(crate) fn rows(config: &Config) -> Vec<(&'static str, String, &'static str)> {
+    KEYS.iter()
+        .map(|key| {
+            let value = (key.show)(config).unwrap_or_else(|| "-".to_owned());
+            let value = if key.secret && value != "-" {
+                "(set)".to_owned()
+            } else {
+                value
+            };
+            (key.name, value, key.about)
+        })
+        .collect()
+}
+
+fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The known key that is most like `name`.
+fn nearest(name: &str) -> &'static str {
+    KEYS.iter()
+        .max_by(|a, b| {
+            strsim::jaro_winkler(a.name, name).total_cmp(&strsim::jaro_winkler(b.name, name))
+        })
+        .map_or("data", |key| key.name)
+}
+
+fn scalar(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Boolean(flag) => Some(flag.to_string()),
+        _ => None,
+    }
+}
+
+fn text(value: &str) -> Option<String> {
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+fn path(value: &str) -> Option<PathBuf> {
+    (!value.is_empty()).then(|| PathBuf::from(value))
+}
+
+/// Reads an address with a port; a bare port means the loopback address.
+pub(crate) fn address(value: &str) -> Result<SocketAddr, &'static str> {
+    if let Ok(port) = value.trim_start_matches(':').parse::<u16>() {
+        return Ok(SocketAddr::from(([127, 0, 0, 1], port)));
+    }
+    value
+        .replace("localhost:", "127.0.0.1:")
+        .parse()
+        .map_err(|_| "an address with a port, such as 127.0.0.1:8025")
+}
+
+/// Reads a listener's address, or `off`.
+pub(crate) fn listener(value: &str) -> Result<Option<SocketAddr>, &'static str> {
+    match value {
+        "off" | "none" | "" => Ok(None),
+        _ => address(value)
+            .map(Some)
+            .map_err(|_| "an address with a port, such as 127.0.0.1:2525, or off"),
+    }
+}
+
+fn shown(listener: Option<SocketAddr>) -> String {
+    listener.map_or_else(|| "off".to_owned(), |address| address.to_string())
+}
+
+fn database_url(config: &mut Config, value: &str) -> Result<(), &'static str> {
+    config.database_url = text(value);
+    match &config.database_url {
+        Some(url) if !url.starts_with("postgres://") && !url.starts_with("postgresql://") => {
+            Err("a URL that begins with postgres://; leave it out for SQLite in the data folder")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn secret_key(config: &mut Config, value: &str) -> Result<(), &'static str> {
+    config.secret_key = text(value);
+    match &config.secret_key {
+        Some(secret) if secret.len() < 32 => Err("at least 32 characters"),
+        _ => Ok(()),
+    }
+}
+
+fn log_format(config: &mut Config, value: &str) -> Result<(), &'static str> {
+    config.log_format = match value {
+        "text" => LogFormat::Text,
+        "json" => LogFormat::Json,
+        _ => return Err("text or json"),
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(file: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        assemble(Some(("postroom.toml", file)), &variables).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_variable_wins_over_the_file_and_the_file_over_the_default() {
+        let config = check(
+            "listen = \"0.0.0.0:80\"\nsmtp = 26\n",
+            &[("POSTROOM_LISTEN", "127.0.0.1:0")],
+        )
+        .expect("valid");
+        assert_eq!(config.listen, SocketAddr::from(([127, 0, 0, 1], 0)));
+        assert_eq!(config.smtp, Some(SocketAddr::from(([127, 0, 0, 1], 26))));
+        assert_eq!(config.data, Config::default().data);
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_known_one() {
+        let refusals = [
+            (check("lisen = \"x\"", &[]), "`listen`"),
+            (check("data_base_url = \"x\"", &[]), "`database_url`"),
+            (
+                check("", &[("POSTROOM_HOST_NAME", "x")]),
+                "POSTROOM_HOSTNAME",
+            ),
+            (check("[http]\nlisten = 1", &[]), "unknown key `http`"),
+        ];
+        for (refusal, expected) in refusals {
+            let message = refusal.expect_err("refused");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_bad_value_says_what_would_be_valid() {
+        for (file, expected) in [
+            ("listen = \"nowhere\"", "an address with a port"),
+            ("database_url = \"mysql://x\"", "postgres://"),
+            ("secret_key = \"short\"", "32 characters"),
+            ("log_format = \"xml\"", "text or json"),
+            ("data = [1]", "a string"),
+            ("tls_key = \"k.pem\"", "belong together"),
+            ("= 1", "not valid TOML"),
+        ] {
+            let message = check(file, &[]).expect_err("refused");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_the_test_suite_is_told_is_no_configuration() {
+        assert!(
+            check(
+                "",
+                &[
+                    ("POSTROOM_CORPORA", "/x"),
+                    ("POSTROOM_TEST_DATABASE_URL", "x"),
+                    ("POSTROOM_CONFIG", "x")
+                ]
+            )
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn secrets_are_hidden_and_keys_are_sorted() {
+        let config = Config {
+            key: Some("prk_live_x".to_owned()),
+            ..Config::default()
+        };
+        assert!(
+            rows(&config)
+                .iter()
+                .all(|(_, value, _)| !value.contains("prk_"))
+        );
+        assert!(KEYS.is_sorted_by_key(|key| key.name));
+    }
+}

@@ -1,0 +1,261 @@
+//! Where a command's operations run: in the server that holds the data folder, in a server that was
+//! named, or in this process.
+
+use std::{path::Path, sync::Arc};
+
+use bytes::Bytes;
+use postroom_app::{
+    Actor, CallContext, Operation, Reply, Room,
+    operation::{self, ScopeRule, Surface},
+    room::{OpenError, RoomOptions},
+};
+use postroom_store::StoreError;
+use postroom_types::{Secret, TenantId};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    cli::{Global, trouble::Trouble},
+    client::{Answer, Client},
+    config::Config,
+    folder::ServerFile,
+};
+
+/// A way to call operations.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    /// A server, and the tenant it means when none is named.
+    Server(Client, Option<TenantId>),
+    /// The data folder, held by this process.
+    Folder(Arc<Room>),
+}
+
+/// How the room of a configuration is opened.
+pub(crate) fn room_options(config: &Config) -> RoomOptions {
+    let mut options = RoomOptions::new(config.data.clone());
+    options.database_url = config.database_url.clone().map(Secret::new);
+    options.secret = config
+        .secret_key
+        .as_ref()
+        .map(|text| Secret::new(crate::secret::from_text(text)));
+    options.hostname.clone_from(&config.hostname);
+    options
+}
+
+/// What a room that does not open says.
+pub(crate) fn open_trouble(error: &OpenError, data: &Path) -> Trouble {
+    let fix = match error {
+        OpenError::Store(StoreError::Locked(_)) => {
+            "Stop the other process, or name another folder with --data."
+        }
+        OpenError::Store(StoreError::NewerSchema { .. }) => {
+            "Use the program that wrote it, or a newer one."
+        }
+        OpenError::Store(StoreError::SecretMismatch) => {
+            "Restore secret.key, or set POSTROOM_SECRET_KEY to the secret it was made with."
+        }
+        OpenError::Store(StoreError::Configuration(_)) => {
+            "Correct the configuration; `postroom config` shows it."
+        }
+        OpenError::InUse => "Use one room per process.",
+        _ => "Look at the folder, its permissions and the disk.",
+    };
+    Trouble::new(
+        error.code().as_str(),
+        format!(
+            "The data folder {} cannot be opened: {error}.",
+            data.display()
+        ),
+        fix,
+        crate::cli::trouble::USAGE,
+    )
+}
+
+impl Connection {
+    /// Finds the way: `--url`, then the server that `server.json` names, then the folder itself.
+    /// Only a command that may make a folder does so when there is none.
+    pub(crate) async fn open(config: &Config, make: bool) -> Result<Self, Trouble> {
+        if let Some(url) = &config.url {
+            let key = config.key.as_deref().ok_or_else(|| {
+                Trouble::usage(
+                    "There is no key for the server.",
+                    "Give --key, or set POSTROOM_KEY.",
+                )
+            })?;
+            return Ok(Self::Server(Client::new(url, key)?, None));
+        }
+        if let Some(server) = running_server(&config.data).await? {
+            return Ok(server);
+        }
+        if !make && !config.data.is_dir() {
+            return Err(Trouble::io(
+                format!("There is no data folder at {}.", config.data.display()),
+                "Name one with --data, or start with `postroom demo` or `postroom import`.",
+            ));
+        }
+        let room = Room::open(room_options(config))
+            .await
+            .map_err(|error| open_trouble(&error, &config.data))?;
+        Ok(Self::Folder(room))
+    }
+
+    /// Calls an operation as the owner of this machine's data folder, or with the key that was given.
+    pub(crate) async fn call(
+        &self,
+        operation: &'static Operation,
+        mut arguments: Map<String, Value>,
+        body: Option<Bytes>,
+    ) -> Result<Answer, Trouble> {
+        self.name_tenant(operation, &mut arguments);
+        match self {
+            Self::Server(client, _) => client.call(operation, &arguments, body).await,
+            Self::Folder(room) => {
+                let actor = Actor::local_platform(room.worker_scope().platform());
+                let now = room.now();
+                let context =
+                    CallContext::new(Surface::Rest, postroom_app::random::request_id(now), now);
+                let arguments = Value::Object(arguments);
+                let reply = room
+                    .call_with_body(
+                        &actor,
+                        operation,
+                        arguments,
+                        body.unwrap_or_default(),
+                        &context,
+                    )
+                    .await?;
+                Ok(match reply {
+                    Reply::Json(value) => Answer::Json(value),
+                    Reply::Bytes(body) => Answer::Bytes(body.bytes),
+                })
+            }
+        }
+    }
+
+    /// As [`Connection::call`], for operations that answer JSON.
+    pub(crate) async fn call_json(
+        &self,
+        name: &'static str,
+        arguments: Map<String, Value>,
+    ) -> Result<Value, Trouble> {
+        let row = operation::find(name).ok_or_else(|| {
+            Trouble::usage(
+                format!("There is no operation {name}."),
+                "See `postroom tools`.",
+            )
+        })?;
+        match self.call(row, arguments, None).await? {
+            Answer::Json(value) => Ok(value),
+            Answer::Bytes(_) => Ok(Value::Null),
+        }
+    }
+
+    /// The tenant that is meant when none is named; `None` when the key says it.
+    fn tenant(&self) -> Option<TenantId> {
+        match self {
+            Self::Server(_, tenant) => *tenant,
+            Self::Folder(room) => Some(room.default_tenant()),
+        }
+    }
+
+    /// An owner reaches every tenant, so a call about one names it.
+    fn name_tenant(&self, operation: &Operation, arguments: &mut Map<String, Value>) {
+        let Some(tenant) = self.tenant() else {
+            return;
+        };
+        let wide = match operation.scope {
+            ScopeRule::Platform | ScopeRule::Identity => false,
+            ScopeRule::IdentityOrTenant => arguments.get("scope") == Some(&json!("tenant")),
+            ScopeRule::TenantOrPlatform => arguments.get("level") != Some(&json!("platform")),
+            ScopeRule::Tenant | ScopeRule::TenantOrIdentity => true,
+        };
+        let takes = operation
+            .input_schema()
+            .pointer("/properties/tenant_id")
+            .is_some();
+        if wide && takes && !arguments.contains_key("tenant_id") {
+            arguments.insert("tenant_id".to_owned(), tenant.to_string().into());
+        }
+    }
+
+    /// Fills in the mailbox: the one that was named, else the only one there is. An operation that
+    /// can range over the whole tenant does so when there are several.
+    pub(crate) async fn name_identity(
+        &self,
+        operation: &Operation,
+        global: &Global,
+        arguments: &mut Map<String, Value>,
+    ) -> Result<(), Trouble> {
+        let schema = operation.input_schema();
+        if schema.pointer("/properties/identity").is_none() || arguments.contains_key("identity") {
+            return Ok(());
+        }
+        if let Some(named) = &global.identity {
+            arguments.insert("identity".to_owned(), named.as_str().into());
+            return Ok(());
+        }
+        if !matches!(
+            operation.scope,
+            ScopeRule::Identity | ScopeRule::IdentityOrTenant
+        ) || arguments.get("scope") == Some(&json!("tenant"))
+        {
+            return Ok(());
+        }
+        let listed = self.call_json("mail_list_identities", Map::new()).await?;
+        let mailboxes: Vec<(&str, &str)> = listed
+            .get("data")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|one| {
+                Some((
+                    one.get("id")?.as_str()?,
+                    one.get("primary_address")
+                        .and_then(Value::as_str)
+                        .unwrap_or("-"),
+                ))
+            })
+            .collect();
+        match mailboxes.as_slice() {
+            [(only, _)] => {
+                arguments.insert("identity".to_owned(), (*only).into());
+                Ok(())
+            }
+            [] => Err(Trouble::new(
+                "identity_not_found",
+                "There is no mailbox yet.",
+                "Create one with `postroom identity create`, or import mail into one.",
+                crate::cli::trouble::PROBLEMS,
+            )),
+            _ if schema.pointer("/properties/scope").is_some() => {
+                arguments.insert("scope".to_owned(), "tenant".into());
+                Ok(())
+            }
+            several => {
+                let addresses: Vec<&str> = several.iter().map(|(_, address)| *address).collect();
+                Err(Trouble::usage(
+                    "There are several mailboxes.",
+                    format!("Name one with --as: {}.", addresses.join(", ")),
+                ))
+            }
+        }
+    }
+
+    /// Lets go of the data folder.
+    pub(crate) async fn close(self) {
+        if let Self::Folder(room) = self {
+            room.close().await;
+        }
+    }
+}
+
+/// The server that holds the folder, when one answers. A file that a killed server left is no server.
+pub(crate) async fn running_server(data: &Path) -> Result<Option<Connection>, Trouble> {
+    let Some(file) = ServerFile::read(data) else {
+        return Ok(None);
+    };
+    let client = Client::new(&file.url, &file.key)?;
+    Ok(client
+        .answers()
+        .await
+        .then_some(Connection::Server(client, Some(file.tenant_id))))
+}
