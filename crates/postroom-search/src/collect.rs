@@ -38,6 +38,8 @@ pub(crate) struct Collected {
 /// Collects the `keep` best matches.
 pub(crate) struct Best {
     pub(crate) keep: usize,
+    /// How many of them are needed in order, the best first.
+    pub(crate) ordered: usize,
     /// Without words every match scores the same.
     pub(crate) scored: bool,
 }
@@ -57,6 +59,7 @@ impl Collector for Best {
             keep: self.keep,
             dates: columns.column_first_or_default(DATE)?,
             nums: columns.column_first_or_default(NUM)?,
+            least: Score::NEG_INFINITY,
             found: Collected::default(),
         })
     }
@@ -71,8 +74,15 @@ impl Collector for Best {
             all.total += part.total;
             all.best.extend(part.best);
         }
-        all.best.sort_unstable_by(Candidate::order);
-        all.best.truncate(self.keep);
+        cut(&mut all.best, self.keep);
+        if self.ordered < all.best.len() && self.ordered > 0 {
+            all.best
+                .select_nth_unstable_by(self.ordered - 1, Candidate::order);
+        }
+        let ordered = self.ordered.min(all.best.len());
+        if let Some(best) = all.best.get_mut(..ordered) {
+            best.sort_unstable_by(Candidate::order);
+        }
         Ok(all)
     }
 }
@@ -83,21 +93,35 @@ pub(crate) struct SegmentBest {
     keep: usize,
     dates: Arc<dyn ColumnValues<i64>>,
     nums: Arc<dyn ColumnValues<u64>>,
+    /// What a match must score to be among the best, once there are enough.
+    least: Score,
     found: Collected,
 }
 
 impl SegmentBest {
-    /// Drops all but the best; called when twice as many were gathered, so that each match costs a
+    /// Drops all but the best. Done when twice as many were gathered, so that each match costs a
     /// constant on average.
     fn cut(&mut self) {
-        let best = &mut self.found.best;
-        if best.len() > self.keep {
-            if self.keep > 0 {
-                best.select_nth_unstable_by(self.keep - 1, Candidate::order);
-            }
-            best.truncate(self.keep);
+        if let Some(worst) = cut(&mut self.found.best, self.keep) {
+            self.least = worst;
         }
     }
+}
+
+/// Keeps the `keep` best, in no order, and gives the score of the worst of them when any was
+/// dropped.
+fn cut(best: &mut Vec<Candidate>, keep: usize) -> Option<Score> {
+    if best.len() <= keep {
+        return None;
+    }
+    if keep == 0 {
+        best.clear();
+        return None;
+    }
+    let (_, worst, _) = best.select_nth_unstable_by(keep - 1, Candidate::order);
+    let worst = worst.score;
+    best.truncate(keep);
+    Some(worst)
 }
 
 impl SegmentCollector for SegmentBest {
@@ -105,6 +129,9 @@ impl SegmentCollector for SegmentBest {
 
     fn collect(&mut self, doc: DocId, score: Score) {
         self.found.total += 1;
+        if score < self.least {
+            return;
+        }
         self.found.best.push(Candidate {
             score,
             date: self.dates.get_val(doc),

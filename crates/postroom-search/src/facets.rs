@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::tz::TimeZone;
-use postroom_query::AttachmentType;
 use tantivy::{DocId, Searcher, SegmentReader};
 
 use crate::{
@@ -31,10 +30,27 @@ pub struct IndexFacets {
 
 /// The ten most frequent values, ties by value: the order and cap of every facet but months.
 pub fn top_counts(counts: impl IntoIterator<Item = (String, u64)>) -> Vec<(String, u64)> {
-    let mut counts: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    counts.truncate(FACET_VALUES);
-    counts
+    let counts: Vec<_> = counts.into_iter().filter(|(_, count)| *count > 0).collect();
+    top_borrowed(
+        counts
+            .iter()
+            .map(|(value, count)| (value.as_str(), *count))
+            .collect(),
+    )
+}
+
+/// Orders only what is shown, and copies only that.
+fn top_borrowed(mut counts: Vec<(&str, u64)>) -> Vec<(String, u64)> {
+    let order = |a: &(&str, u64), b: &(&str, u64)| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0));
+    if counts.len() > FACET_VALUES {
+        counts.select_nth_unstable_by(FACET_VALUES - 1, order);
+        counts.truncate(FACET_VALUES);
+    }
+    counts.sort_unstable_by(order);
+    let shown = counts.into_iter();
+    shown
+        .map(|(value, count)| (value.to_owned(), count))
+        .collect()
 }
 
 /// Counts the facets of matches.
@@ -44,53 +60,85 @@ pub(crate) fn count(
     zone: &TimeZone,
 ) -> tantivy::Result<IndexFacets> {
     let mut senders: HashMap<String, u64> = HashMap::new();
-    let mut months: HashMap<(i16, i8), u64> = HashMap::new();
+    let mut months = Months::new(zone);
     let mut classes: HashMap<&str, u64> = HashMap::new();
     let mut by_segment: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
     for candidate in candidates {
         let docs = by_segment.entry(candidate.at.segment_ord).or_default();
         docs.push(candidate.at.doc_id);
-        if let Ok(instant) = jiff::Timestamp::from_millisecond(candidate.date) {
-            let local = zone.to_datetime(instant);
-            *months.entry((local.year(), local.month())).or_default() += 1;
-        }
+        months.add(candidate.date);
     }
     for (segment, docs) in by_segment {
         let reader = searcher.segment_reader(segment);
         count_senders(reader, &docs, &mut senders)?;
         let bits = reader.fast_fields().column_first_or_default::<u64>(FLAGS)?;
         for doc in docs {
-            let bits = bits.get_val(doc);
-            for class in AttachmentType::CLASSES {
-                if bits & flags::class(class) != 0 {
-                    *classes.entry(class.name()).or_default() += 1;
-                }
+            for class in flags::classes(bits.get_val(doc)) {
+                *classes.entry(class.name()).or_default() += 1;
             }
         }
     }
-    let mut domains: HashMap<String, u64> = HashMap::new();
+    let mut domains: HashMap<&str, u64> = HashMap::new();
     for (sender, count) in &senders {
         if let Some((_, domain)) = sender.rsplit_once('@') {
-            *domains.entry(domain.to_owned()).or_default() += count;
+            *domains.entry(domain).or_default() += count;
         }
     }
-    let mut months: Vec<_> = months.into_iter().collect();
-    months.sort_unstable_by_key(|(month, _)| std::cmp::Reverse(*month));
-    months.truncate(MONTH_VALUES);
-    let month_name = |(year, month): (i16, i8)| format!("{year:04}-{month:02}");
+    let domains: Vec<(&str, u64)> = domains.into_iter().collect();
     Ok(IndexFacets {
-        sender: top_counts(senders),
-        sender_domain: top_counts(domains),
-        month: months
-            .into_iter()
-            .map(|(month, count)| (month_name(month), count))
-            .collect(),
-        attachment_type: top_counts(
-            classes
-                .into_iter()
-                .map(|(class, count)| (class.to_owned(), count)),
+        sender_domain: top_borrowed(domains),
+        sender: top_borrowed(
+            senders
+                .iter()
+                .map(|(sender, count)| (sender.as_str(), *count))
+                .collect(),
         ),
+        month: months.newest(),
+        attachment_type: top_borrowed(classes.into_iter().collect()),
     })
+}
+
+/// Counts by month. A month is worked out once; the instants in it are compared with its ends.
+struct Months<'a> {
+    zone: &'a TimeZone,
+    /// By the first instant: the first instant behind, the name, the count.
+    seen: BTreeMap<i64, (i64, String, u64)>,
+}
+
+impl<'a> Months<'a> {
+    fn new(zone: &'a TimeZone) -> Self {
+        Self {
+            zone,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, date: i64) {
+        if let Some((_, (end, _, count))) = self.seen.range_mut(..=date).next_back()
+            && date < *end
+        {
+            *count += 1;
+            return;
+        }
+        let Ok(instant) = jiff::Timestamp::from_millisecond(date) else {
+            return;
+        };
+        let first = self.zone.to_datetime(instant).date().first_of_month();
+        let start_of = |day: jiff::civil::Date| self.zone.to_timestamp(day.at(0, 0, 0, 0));
+        let next = first.checked_add(jiff::Span::new().months(1));
+        // At the ends of time a month has no next one.
+        let start = start_of(first).map_or(date, |start| start.as_millisecond());
+        let end = next.and_then(start_of);
+        let end = end.map_or(date, |end| end.as_millisecond());
+        let name = format!("{:04}-{:02}", first.year(), first.month());
+        let month = self.seen.entry(start.min(date)).or_insert((end, name, 0));
+        month.2 += 1;
+    }
+
+    fn newest(self) -> Vec<(String, u64)> {
+        let newest = self.seen.into_values().rev().take(MONTH_VALUES);
+        newest.map(|(_, name, count)| (name, count)).collect()
+    }
 }
 
 fn count_senders(

@@ -59,13 +59,13 @@ pub(crate) const COLUMNS: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
     docs: f32,
-    /// Mean length of each field among the messages that have it.
-    mean_length: HashMap<Field, f32>,
+    /// What one occurrence in a field counts for, by the length of the field as the index writes it.
+    counts: HashMap<Field, Arc<[f32]>>,
 }
 
 impl Corpus {
     pub(crate) fn of(searcher: &Searcher, fields: &Fields) -> tantivy::Result<Self> {
-        let mut mean_length = HashMap::new();
+        let mut counts = HashMap::new();
         for column in columns(fields) {
             let mut tokens = 0;
             let mut filled = 0_u64;
@@ -76,12 +76,17 @@ impl Corpus {
                     .filter(|doc| norms.fieldnorm_id(*doc) > 0)
                     .count() as u64;
             }
-            let mean = tokens as f32 / filled.max(1) as f32;
-            mean_length.insert(column.field, mean.max(1.0));
+            // The mean among the messages that have the field at all.
+            let mean = (tokens as f32 / filled.max(1) as f32).max(1.0);
+            let count = |id| {
+                let length = FieldNormReader::id_to_fieldnorm(id) as f32 / mean;
+                column.weight / (1.0 - column.length + column.length * length)
+            };
+            counts.insert(column.field, (0..=u8::MAX).map(count).collect());
         }
         Ok(Self {
             docs: searcher.num_docs() as f32,
-            mean_length,
+            counts,
         })
     }
 
@@ -91,15 +96,8 @@ impl Corpus {
         (1.0 + (self.docs - with + 0.5) / (with + 0.5)).ln()
     }
 
-    /// What one occurrence counts for, by the length of the field as the index writes it.
-    fn counts(&self, column: Column) -> Arc<[f32]> {
-        let mean = self.mean_length.get(&column.field).copied().unwrap_or(1.0);
-        (0..=u8::MAX)
-            .map(|id| {
-                let length = FieldNormReader::id_to_fieldnorm(id) as f32 / mean;
-                column.weight / (1.0 - column.length + column.length * length)
-            })
-            .collect()
+    fn counts(&self, field: Field) -> Arc<[f32]> {
+        self.counts.get(&field).cloned().unwrap_or_default()
     }
 }
 
@@ -139,7 +137,7 @@ impl Query for LeafQuery {
                     counts: self
                         .columns
                         .iter()
-                        .map(|c| self.corpus.counts(*c))
+                        .map(|column| self.corpus.counts(column.field))
                         .collect(),
                     columns: self.columns.clone(),
                     rarity,
@@ -203,7 +201,7 @@ impl LeafQuery {
             for column in &self.columns {
                 let index = reader.inverted_index(column.field)?;
                 let norms = reader.get_fieldnorms_reader(column.field)?;
-                let counts = self.corpus.counts(*column);
+                let counts = self.corpus.counts(column.field);
                 expand(reader, *column, &mut |info, quality| {
                     let mut postings = index
                         .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;

@@ -62,6 +62,16 @@ pub(crate) mod flags {
     pub(crate) const HAS_ATTACHMENT: u64 = 1 << 2;
     const FIRST_CLASS: u32 = 8;
 
+    /// The classes of a flags column.
+    pub(crate) fn classes(bits: u64) -> impl Iterator<Item = &'static AttachmentType> {
+        let mut rest = bits >> FIRST_CLASS;
+        std::iter::from_fn(move || {
+            let place = usize::try_from(rest.trailing_zeros()).ok()?;
+            rest &= rest.checked_sub(1)?;
+            AttachmentType::CLASSES.get(place)
+        })
+    }
+
     pub(crate) fn direction(direction: Direction) -> u64 {
         match direction {
             Direction::Inbound => INBOUND,

@@ -36,22 +36,27 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
         .positive_text()
         .iter()
         .any(|leaf| words(&leaf.words.text).next().is_some());
+    let best = |keep| Best {
+        keep,
+        ordered: limit,
+        scored: worded,
+    };
     let mut found = Found::default();
     found.add(
-        run(snapshot, request, Reading::Exact, keep, worded)?,
+        run(snapshot, request, Reading::Exact, best(keep))?,
         Match::Exact,
         worded,
     );
     if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
         found.add(
-            run(snapshot, request, Reading::Near, keep, worded)?,
+            run(snapshot, request, Reading::Near, best(keep))?,
             Match::Fuzzy,
             worded,
         );
     }
     if request.relaxed && found.total < FEW && matches!(request.plan, Plan::And(_)) && worded {
         found.add(
-            run(snapshot, request, Reading::Some, keep, worded)?,
+            run(snapshot, request, Reading::Some, best(keep))?,
             Match::Relaxed,
             worded,
         );
@@ -65,7 +70,9 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
         let best = found.candidates.get(..FACET_CANDIDATES);
         let best = best.unwrap_or(&found.candidates);
         ranked.facets = Some(facets::count(&snapshot.searcher, best, zone)?);
-        ranked.candidates = best.iter().map(|candidate| candidate.num).collect();
+        let mut nums: Vec<u64> = best.iter().map(|candidate| candidate.num).collect();
+        nums.sort_unstable();
+        ranked.candidates = nums.into_iter().collect();
     }
     found.hits.truncate(limit);
     ranked.hits = found.hits;
@@ -84,8 +91,7 @@ fn run(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     reading: Reading,
-    keep: usize,
-    scored: bool,
+    best: Best,
 ) -> tantivy::Result<Collected> {
     let compiler = Compiler {
         fields: &snapshot.fields,
@@ -119,9 +125,7 @@ fn run(
         Compiled::All => everything(),
         Compiled::Query(query) => query,
     };
-    snapshot
-        .searcher
-        .search(query.as_ref(), &Best { keep, scored })
+    snapshot.searcher.search(query.as_ref(), &best)
 }
 
 /// What the readings found so far, best first.

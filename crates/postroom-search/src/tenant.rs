@@ -33,6 +33,9 @@ use crate::{
 /// Bytes of terms that a writer gathers before it makes a segment of them.
 const WRITER_BYTES: usize = 50_000_000;
 
+/// Segments with fewer documents than this count as equally small when merges are chosen.
+const MERGE_FLOOR_DOCS: u32 = 300;
+
 /// A handle on the index of one tenant. Clones share it. Its methods block.
 #[derive(Clone)]
 pub struct TenantIndex {
@@ -294,6 +297,8 @@ fn open_writer(index: &Index) -> tantivy::Result<IndexWriter> {
         .build();
     let writer = index.writer_with_options(options)?;
     let mut policy = LogMergePolicy::default();
+    // Commits of an import are merged eight at a time, and the merged ones not again with the next.
+    policy.set_min_layer_size(MERGE_FLOOR_DOCS);
     policy.set_del_docs_ratio_before_merge(0.3);
     writer.set_merge_policy(Box::new(policy));
     Ok(writer)
