@@ -120,6 +120,8 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
     let identity = ok(room, actor, "identity_create", json!({"address": address})).await;
     let id: IdentityId = parsed(&identity["id"]);
     let tenant = actor.tenant.expect("a tenant");
+    let alias = json!({"identity": address, "address": format!("alias.{address}")});
+    let alias = ok(room, actor, "address_add", alias).await;
     let key = ok(
         room,
         actor,
@@ -158,7 +160,7 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         tenant: tenant.to_string(),
         identity: id.to_string(),
         address: address.to_owned(),
-        address_id: text(&identity["addresses"][0]["id"]),
+        address_id: text(&alias["id"]),
         key: text(&key["id"]),
         thread: text(&seen["thread_id"]),
         attachment: text(&seen["attachments"][0]["id"]),
@@ -234,7 +236,7 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "address_retire" => {
             json!({"identity": identity, "address_id": ids.address_id, "after_days": 1})
         }
-        "key_create" => json!({"name": "k", "level": "tenant", "permissions": ["search:read"]}),
+        "key_create" => json!({"name": "k", "level": "identity", "identity": identity}),
         "key_get" | "key_rotate" | "key_revoke" => json!({"key_id": ids.key}),
         other => panic!("no arguments for {other}: add a row here"),
     }
