@@ -288,6 +288,11 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Parses a mail and takes it.
+    pub fn read(raw: &[u8], delivered_to: Option<String>) -> Self {
+        Self::new(postroom_mail::parse(raw), delivered_to)
+    }
+
     /// Takes a parsed mail; `delivered_to` is the envelope recipient as given.
     pub fn new(parsed: Parsed, delivered_to: Option<String>) -> Self {
         let mut keys = vec![key_hash(&parsed.message_id)];

@@ -11,7 +11,7 @@ mod thread;
 
 pub use access::{
     CredentialAnswer, SessionAnswer, credential, key, keys, owner_link_open, person_signed_in,
-    platform_keys, session,
+    platform_key, platform_keys, session,
 };
 pub use contact::{ContactFilter, ContactPlace, contacts};
 pub use event::{
@@ -25,6 +25,7 @@ pub use message::{
 pub use status::{Counts, counts, deployment_counts, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, identities, identity, identity_by_address,
-    recipient, tenant, tenant_by_id, tenant_by_slug, tenants,
+    recipient, tenant, tenant_by_id, tenant_by_slug, tenant_of_address, tenant_of_identity,
+    tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};

@@ -106,6 +106,23 @@ pub async fn keys(
         .await
 }
 
+/// A platform key.
+pub async fn platform_key(
+    store: &Store,
+    scope: &PlatformScope,
+    id: KeyId,
+) -> Result<Option<KeyRow>, StoreError> {
+    let PlatformScope(()) = scope;
+    Select::new(concat!(
+        "SELECT ",
+        columns!(key),
+        " FROM api_keys WHERE tenant_id IS NULL AND id = "
+    ))
+    .value(id.bits())
+    .first(store, rows::key)
+    .await
+}
+
 /// Platform keys by id, oldest first.
 pub async fn platform_keys(
     store: &Store,

@@ -170,6 +170,42 @@ pub async fn identities(
     with_addresses(store, found).await
 }
 
+/// The tenant that has an identity.
+pub async fn tenant_of_identity(
+    store: &Store,
+    scope: &PlatformScope,
+    id: IdentityId,
+) -> Result<Option<TenantId>, StoreError> {
+    let PlatformScope(()) = scope;
+    let row = Select::new(concat!(
+        "SELECT ",
+        columns!(identity),
+        " FROM identities WHERE id = "
+    ))
+    .value(id.bits())
+    .first(store, rows::identity)
+    .await?;
+    Ok(row.map(|row| row.tenant_id))
+}
+
+/// The tenant that has an address.
+pub async fn tenant_of_address(
+    store: &Store,
+    scope: &PlatformScope,
+    address: &Address,
+) -> Result<Option<TenantId>, StoreError> {
+    let PlatformScope(()) = scope;
+    let row = Select::new(concat!(
+        "SELECT ",
+        columns!(address),
+        " FROM addresses WHERE address = "
+    ))
+    .value(address.base())
+    .first(store, rows::address)
+    .await?;
+    Ok(row.map(|row| row.tenant_id))
+}
+
 /// What an address is, in whatever tenant.
 pub async fn recipient(
     store: &Store,

@@ -1,0 +1,333 @@
+//! Opening, closing, callers that go away, batches with a bad command.
+
+use super::world::{NOON, World, create_tenant, mail, on_both, options, refused};
+use postroom_core::{Command, ImportOutcome, Outcome, Target, UpdateLabels};
+use postroom_store::{DatabaseKind, Store, StoreError, StoreOptions, read};
+use postroom_types::{ErrorCode, Secret, limit};
+use std::sync::{Arc, atomic::AtomicI64};
+
+#[test]
+fn what_was_answered_is_there_after_opening_again() {
+    on_both(|world: World| async move {
+        assert!(world.store.is_new());
+        let raw = mail("a@x.example", &[], "ann@shop.example", "One");
+        let outcomes = world.import(std::slice::from_ref(&raw)).await;
+        let ImportOutcome::Stored { message_id, .. } = outcomes[0] else {
+            panic!("stored");
+        };
+        let position = read::position(&world.store, &world.tenant_scope())
+            .await
+            .expect("reads");
+        let world = world.reopen().await;
+        assert!(!world.store.is_new());
+        let bytes = read::raw(&world.store, &world.scope(), message_id)
+            .await
+            .expect("reads");
+        assert_eq!(bytes.as_deref(), Some(raw.as_bytes()));
+        let again = world.import(&[raw]).await;
+        assert!(matches!(again[0], ImportOutcome::Duplicate { .. }));
+        let after = read::position(&world.store, &world.tenant_scope())
+            .await
+            .expect("reads");
+        assert_eq!(after, position);
+    });
+}
+
+#[test]
+fn the_database_says_what_it_is_and_how_durable() {
+    on_both(|world: World| async move {
+        let info = world.store.database();
+        match info.kind {
+            DatabaseKind::Sqlite => assert!(info.durability.contains("synchronous=FULL")),
+            DatabaseKind::Postgres => assert!(info.durability.contains("synchronous_commit=on")),
+        }
+        assert!(!info.version.is_empty());
+    });
+}
+
+#[test]
+fn a_caller_that_goes_away_does_not_stop_its_commit() {
+    on_both(|world: World| async move {
+        let mails: Vec<String> = (0..50)
+            .map(|n| mail(&format!("{n}@x.example"), &[], "ann@shop.example", "S"))
+            .collect();
+        for raw in &mails {
+            let future = world.store.transact(world.import_command(raw));
+            let mut future = std::pin::pin!(future);
+            // One poll queues it; then the caller is gone.
+            let polled = futures_util::poll!(future.as_mut());
+            assert!(polled.is_pending());
+        }
+        // The writer answers in order, so what is asked now is answered after them.
+        let again = world.import(&mails).await;
+        assert!(
+            again
+                .iter()
+                .all(|outcome| matches!(outcome, ImportOutcome::Duplicate { .. }))
+        );
+    });
+}
+
+#[test]
+fn one_bad_command_in_a_batch_is_refused_alone() {
+    on_both(|world: World| async move {
+        let missing = Command::UpdateLabels(UpdateLabels {
+            tenant: world.tenant,
+            identity: world.identity,
+            target: Target::Message(postroom_types::MessageId::from_parts(1, 1)),
+            add: vec!["x".to_owned()],
+            remove: vec![],
+            read: None,
+        });
+        let answers = world
+            .store
+            .transact_all(vec![
+                world.import_command(&mail("a@x.example", &[], "ann@shop.example", "One")),
+                missing,
+                world.import_command(&mail("b@x.example", &[], "ann@shop.example", "Two")),
+            ])
+            .await
+            .expect("commits");
+        assert!(answers[0].is_ok());
+        assert_eq!(refused(&answers[1]), ErrorCode::MessageNotFound);
+        assert!(answers[2].is_ok());
+    });
+}
+
+#[test]
+fn a_row_that_the_database_refuses_stops_its_own_command_only() {
+    on_both(|world: World| async move {
+        let minted = world
+            .store
+            .mint_key(postroom_core::Mode::Live)
+            .expect("minted");
+        let key = || {
+            Command::CreateKey(postroom_core::CreateKey {
+                name: "k".to_owned(),
+                level: postroom_types::Level::Tenant,
+                mode: postroom_core::Mode::Live,
+                tenant: Some(world.tenant),
+                identity: None,
+                permissions: vec![postroom_types::Permission::SearchRead],
+                expires_at: None,
+                credential: minted.credential.clone(),
+            })
+        };
+        // Two keys of one secret are stopped by no rule but the table's own.
+        world.store.transact(key()).await.expect("made");
+        let tenant_of_nobody = postroom_core::DomainRow {
+            id: postroom_types::DomainId::from_parts(1, 1),
+            tenant_id: None,
+            name: "x.example".to_owned(),
+            state: postroom_core::DomainState::Local,
+            created_at: world.now(),
+        };
+        drop(tenant_of_nobody);
+        let answers = world
+            .store
+            .transact_all(vec![
+                world.import_command(&mail("a@x.example", &[], "ann@shop.example", "One")),
+                key(),
+                world.import_command(&mail("b@x.example", &[], "ann@shop.example", "Two")),
+            ])
+            .await
+            .expect("commits");
+        assert!(answers[0].is_ok());
+        assert!(answers[2].is_ok());
+        let keys = read::keys(&world.store, &world.tenant_scope(), None, 10)
+            .await
+            .expect("reads");
+        assert!(keys.len() <= 2);
+    });
+}
+
+#[test]
+fn a_labelled_thread_that_grows_in_the_same_batch_is_labelled_whole() {
+    on_both(|world: World| async move {
+        let first = world
+            .import(&[
+                mail("a@x.example", &[], "ann@shop.example", "One"),
+                mail("b@x.example", &[], "ann@shop.example", "Two"),
+            ])
+            .await;
+        let ImportOutcome::Stored { thread_id, .. } = first[0] else {
+            panic!("stored");
+        };
+        let link = mail(
+            "c@x.example",
+            &["a@x.example", "b@x.example"],
+            "ann@shop.example",
+            "Three",
+        );
+        let answers = world
+            .store
+            .transact_all(vec![
+                world.import_command(&link),
+                Command::UpdateLabels(UpdateLabels {
+                    tenant: world.tenant,
+                    identity: world.identity,
+                    target: Target::Thread(thread_id),
+                    add: vec!["x".to_owned()],
+                    remove: vec![],
+                    read: None,
+                }),
+            ])
+            .await
+            .expect("commits");
+        assert!(matches!(answers[1], Ok(Outcome::Labels(_))), "{answers:?}");
+        let nums = read::nums_with_label(&world.store, &world.scope(), "x")
+            .await
+            .expect("reads");
+        assert_eq!(nums.len(), 3);
+    });
+}
+
+#[test]
+fn more_commands_than_one_commit_takes_are_all_answered() {
+    on_both(|world: World| async move {
+        let mails: Vec<String> = (0..limit::COMMIT_BATCH + 1)
+            .map(|n| mail(&format!("{n}@x.example"), &[], "ann@shop.example", "S"))
+            .collect();
+        let outcomes = world.import(&mails).await;
+        assert_eq!(outcomes.len(), limit::COMMIT_BATCH + 1);
+        let counts = read::counts(&world.store, &world.scope())
+            .await
+            .expect("reads");
+        assert_eq!(counts.messages, limit::COMMIT_BATCH as u64 + 1);
+        assert_eq!(counts.threads, limit::COMMIT_BATCH as u64 + 1);
+        let all = read::deployment_counts(&world.store, &world.worker.platform())
+            .await
+            .expect("reads");
+        assert_eq!((all.tenants, all.messages), (1, counts.messages));
+    });
+}
+
+#[test]
+fn a_closed_store_takes_nothing() {
+    on_both(|world: World| async move {
+        world.store.close().await;
+        let result = world
+            .store
+            .transact(world.import_command(&mail("a@x.example", &[], "a@b.example", "S")))
+            .await;
+        assert!(matches!(result, Err(StoreError::Unavailable)));
+    });
+}
+
+#[test]
+fn a_data_folder_has_one_owner() {
+    on_both(|world: World| async move {
+        let second = Store::open(world.options.clone()).await;
+        assert!(matches!(second.err(), Some(StoreError::Locked(path)) if path == world.folder()));
+    });
+}
+
+#[test]
+fn another_secret_key_does_not_open_the_database() {
+    on_both(|world: World| async move {
+        let options = world.options.clone();
+        let store = world.store.clone();
+        store.close().await;
+        drop(store);
+        let World { store, .. } = &world;
+        let _ = store;
+        let elsewhere = tempfile::tempdir().expect("dir");
+        if options.database_url.is_none() {
+            let from = world.folder().join("postroom.sqlite");
+            std::fs::copy(from, elsewhere.path().join("postroom.sqlite")).expect("copied");
+        }
+        let wrong = Store::open(StoreOptions {
+            data_dir: elsewhere.path().to_owned(),
+            secret: Some(Secret::new([9; 32])),
+            ..options
+        })
+        .await;
+        assert!(matches!(wrong.err(), Some(StoreError::SecretMismatch)));
+    });
+}
+
+#[test]
+fn two_nodes_on_one_server_see_each_others_commits() {
+    on_both(|world: World| async move {
+        if world.store.database().kind == DatabaseKind::Sqlite {
+            return;
+        }
+        let key = std::fs::read(world.folder().join("secret.key")).expect("a key");
+        let dir = tempfile::tempdir().expect("dir");
+        std::fs::write(dir.path().join("secret.key"), key).expect("written");
+        let other = Store::open(StoreOptions {
+            data_dir: dir.path().to_owned(),
+            ..world.options.clone()
+        })
+        .await
+        .expect("a second node");
+        assert!(!other.is_new());
+        let mut feed = other.feed(world.tenant);
+        let send = async |store: &Store, name: &str| {
+            for n in 0..40 {
+                let raw = mail(
+                    &format!("{name}{n}@x.example"),
+                    &["root@x.example"],
+                    "a@b.example",
+                    "S",
+                );
+                store
+                    .transact(world.import_command(&raw))
+                    .await
+                    .expect("in");
+            }
+        };
+        tokio::join!(send(&world.store, "one"), send(&other, "two"));
+        let counts = read::counts(&other, &world.scope()).await.expect("reads");
+        assert_eq!((counts.messages, counts.threads), (80, 1));
+        let changes = read::changes(&other, &world.tenant_scope(), 0, 1_000)
+            .await
+            .expect("reads");
+        let positions: Vec<u64> = changes.iter().map(|row| row.position).collect();
+        let expected: Vec<u64> = (1..=positions.len() as u64).collect();
+        assert_eq!(positions, expected, "no gap and no repeat");
+        let last = expected.len() as u64;
+        feed.wait_for(|position| *position >= last)
+            .await
+            .expect("told");
+        other.close().await;
+    });
+}
+
+#[tokio::test]
+async fn a_newer_database_and_a_foreign_url_are_refused_in_words() {
+    let dir = tempfile::tempdir().expect("dir");
+    let clock = Arc::new(AtomicI64::new(NOON));
+    let options = options(dir.path(), None, &clock);
+    let store = Store::open(options.clone()).await.expect("opens");
+    create_tenant(&store, "acme").await;
+    store.close().await;
+    drop(store);
+    let path = dir.path().join("postroom.sqlite");
+    let connect = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
+    let mut conn = <sqlx::SqliteConnection as sqlx::Connection>::connect_with(&connect)
+        .await
+        .expect("opens");
+    sqlx::raw_sql("INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'x', 0)")
+        .execute(&mut conn)
+        .await
+        .expect("written");
+    let newer = Store::open(options.clone()).await;
+    assert!(matches!(
+        newer.err(),
+        Some(StoreError::NewerSchema {
+            found: 999,
+            known: 1
+        })
+    ));
+    let url = Some(Secret::new("mysql://user:secret@host/db".to_owned()));
+    let foreign = Store::open(StoreOptions {
+        database_url: url,
+        ..options
+    })
+    .await;
+    let Err(StoreError::Configuration(text)) = foreign else {
+        panic!("refused");
+    };
+    assert!(text.contains("postgres://") && !text.contains("secret"));
+}
