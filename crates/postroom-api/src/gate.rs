@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use postroom_app::{Failure, Room};
 use postroom_mcp_transport::{Denial, Gate};
-use postroom_types::{ErrorCode, Secret, limit};
+use postroom_types::{ErrorCode, Level, Secret, limit};
 
 use crate::McpCaller;
 
@@ -41,9 +41,10 @@ impl Gate for RoomGate {
 
     async fn admit(&self, credential: Option<&str>) -> Result<McpCaller, Denial> {
         let token = credential.ok_or_else(|| self.denial(ErrorCode::Unauthenticated.into()))?;
-        let actor = crate::authenticate(&self.room, self.local_key.as_deref(), token)
-            .await
-            .map_err(|failure| self.denial(failure))?;
+        let actor =
+            crate::authenticate(&self.room, self.local_key.as_deref(), token, Level::Tenant)
+                .await
+                .map_err(|failure| self.denial(failure))?;
         Ok(McpCaller::with_token(actor, token))
     }
 
@@ -67,7 +68,7 @@ impl Gate for RoomGate {
         match caller.token() {
             // A store that cannot answer for a moment ends no stream.
             Some(token) => !matches!(
-                crate::authenticate(&self.room, self.local_key.as_deref(), token).await,
+                crate::authenticate(&self.room, self.local_key.as_deref(), token, Level::Tenant).await,
                 Err(failure) if failure.code.http_status() == 401
             ),
             None => true,

@@ -11,6 +11,7 @@ use http::{
     HeaderMap, Uri,
     header::{HOST, ORIGIN},
 };
+use postroom_app::Failure;
 use postroom_types::ErrorCode;
 
 use crate::{Surfaces, answer};
@@ -26,9 +27,16 @@ pub(crate) async fn pass(
         request.extensions_mut().insert(request_id);
         next.run(request).await
     } else {
-        answer::refuse(ErrorCode::Forbidden, request_id)
+        answer::failure(&foreign(), request_id)
     };
     answer::with_request_id(response, request_id)
+}
+
+/// What a request under a foreign name hears.
+fn foreign() -> Failure {
+    Failure::new(ErrorCode::Forbidden)
+        .saying("The host name or the origin of the request is not this server's own.")
+        .advising("Use the address that the server printed; public_url and hostname add names.")
 }
 
 /// Whether the `Host` is one of ours and every `Origin` is that same host (protection against DNS

@@ -25,7 +25,7 @@ use axum::{
 use postroom_app::{Actor, Failure, Room};
 use postroom_mcp::Server;
 use postroom_mcp_transport::{Endpoint, Hosts, Streams};
-use postroom_types::Secret;
+use postroom_types::{Level, Secret};
 use tokio_util::sync::CancellationToken;
 
 pub use postroom_mcp_transport::serve_http;
@@ -47,14 +47,19 @@ pub struct ApiConfig {
     pub shutdown: CancellationToken,
 }
 
-/// Whoever presents `token`: the holder of the data folder, or the holder of a key.
+/// Whoever presents `token`: the holder of a key, or of the data folder, who acts for the whole
+/// deployment where `widest` says that this can be, and for the first tenant otherwise.
 pub(crate) async fn authenticate(
     room: &Room,
     local_key: Option<&Secret<String>>,
     token: &str,
+    widest: Level,
 ) -> Result<Actor, Failure> {
     if local_key.is_some_and(|key| key.matches(token.as_bytes())) {
-        return Ok(Actor::local_platform(room.worker_scope().platform()));
+        return Ok(match widest {
+            Level::Platform => Actor::local_platform(room.worker_scope().platform()),
+            _ => Actor::local_tenant(room.default_tenant()),
+        });
     }
     room.authenticate(token).await
 }

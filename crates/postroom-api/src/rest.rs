@@ -20,7 +20,7 @@ use postroom_app::{
     Actor, CallContext, Failure, Operation, Reply,
     operation::{Handler, RestRequest, Route, Surface, TABLE},
 };
-use postroom_types::{ErrorCode, RequestId, limit};
+use postroom_types::{ErrorCode, Level, RequestId, limit};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -101,6 +101,15 @@ async fn handle(
     rows: Vec<(&'static Operation, &'static Route)>,
 ) -> Response {
     let (parts, body) = request.into_parts();
+    let Some((operation, route)) = rows.first().copied() else {
+        return answer::refuse(ErrorCode::RouteNotFound, request_id);
+    };
+    let widest = operation
+        .levels
+        .iter()
+        .copied()
+        .max()
+        .unwrap_or(Level::Identity);
     let Some(token) = bearer(&parts.headers) else {
         return answer::refuse(ErrorCode::Unauthenticated, request_id);
     };
@@ -108,6 +117,7 @@ async fn handle(
         &surfaces.room,
         surfaces.config.local_key.as_deref(),
         token,
+        widest,
     )
     .await
     {
@@ -117,9 +127,6 @@ async fn handle(
     if let Err(failure) = surfaces.room.charge(&actor) {
         return answer::with_limit(answer::failure(&failure, request_id));
     }
-    let Some((operation, route)) = rows.first().copied() else {
-        return answer::refuse(ErrorCode::RouteNotFound, request_id);
-    };
     let reading = Reading {
         operation,
         route,

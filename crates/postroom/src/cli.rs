@@ -248,7 +248,43 @@ pub(crate) fn parse(
             return Ok(Asked::Verb(verb, Global::from_arg_matches(at)?, at.clone()));
         }
     }
-    Cli::from_arg_matches(&matches).map(|cli| Asked::Command(Box::new(cli)))
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    if let Command::Call(call) = &mut cli.command {
+        take_globals(call, &mut cli.global)?;
+    }
+    Ok(Asked::Command(Box::new(cli)))
+}
+
+/// The words behind `call OPERATION` are the operation's; the options of every command may stand
+/// among them.
+fn take_globals(call: &mut Call, global: &mut Global) -> Result<(), clap::Error> {
+    let mut rest = Vec::new();
+    let mut words = std::mem::take(&mut call.arguments).into_iter();
+    while let Some(word) = words.next() {
+        let (option, given) = match word.split_once('=') {
+            Some((option, value)) => (option, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        let mut value = || {
+            given.clone().or_else(|| words.next()).ok_or_else(|| {
+                command().error(
+                    clap::error::ErrorKind::InvalidValue,
+                    format!("{option} has no value"),
+                )
+            })
+        };
+        match option {
+            "--json" => global.json = true,
+            "--as" => global.identity = Some(value()?),
+            "--data" => global.data = Some(value()?.into()),
+            "--config" => global.config = Some(value()?.into()),
+            "--url" => global.url = Some(value()?),
+            "--key" => global.key = Some(value()?),
+            _ => rest.push(word),
+        }
+    }
+    call.arguments = rest;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -261,6 +297,44 @@ mod tests {
                 .chain(words.iter().copied())
                 .map(std::ffi::OsString::from),
         )
+    }
+
+    #[test]
+    fn options_of_every_command_may_stand_behind_an_operation() {
+        let words = [
+            "call",
+            "mail_search",
+            "--q",
+            "a b",
+            "--as",
+            "a@b.example",
+            "--data=/x",
+            "--json",
+        ];
+        let Ok(Asked::Command(cli)) = parsed(&words) else {
+            panic!("a command");
+        };
+        let Command::Call(call) = cli.command else {
+            panic!("call");
+        };
+        assert_eq!(call.arguments, ["--q", "a b"]);
+        assert!(cli.global.json && cli.global.data.is_some());
+    }
+
+    #[test]
+    fn no_operation_has_an_argument_that_every_command_has() {
+        for row in postroom_app::operation::TABLE {
+            for property in arguments::properties(row) {
+                assert!(
+                    ![
+                        "config", "data", "url", "key", "as", "json", "help", "version"
+                    ]
+                    .contains(&property.name()),
+                    "{}",
+                    row.name
+                );
+            }
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use postroom_app::{
     room::{OpenError, RoomOptions},
 };
 use postroom_store::StoreError;
-use postroom_types::{Secret, TenantId};
+use postroom_types::{Level, Secret, TenantId};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -109,7 +109,10 @@ impl Connection {
         match self {
             Self::Server(client, _) => client.call(operation, &arguments, body).await,
             Self::Folder(room) => {
-                let actor = Actor::local_platform(room.worker_scope().platform());
+                let actor = match operation.levels.contains(&Level::Platform) {
+                    true => Actor::local_platform(room.worker_scope().platform()),
+                    false => Actor::local_tenant(room.default_tenant()),
+                };
                 let now = room.now();
                 let context =
                     CallContext::new(Surface::Rest, postroom_app::random::request_id(now), now);
@@ -177,28 +180,29 @@ impl Connection {
         }
     }
 
-    /// Fills in the mailbox: the one that was named, else the only one there is. An operation that
-    /// can range over the whole tenant does so when there are several.
-    pub(crate) async fn name_identity(
+    /// Fills in the mailbox: the one that was named, else the only one there is. Where there are
+    /// several, an operation that can range over the whole tenant does so, and for one that names a
+    /// thing by its id the mailboxes to try are given back.
+    pub(crate) async fn mailboxes_for(
         &self,
         operation: &Operation,
         global: &Global,
         arguments: &mut Map<String, Value>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<Vec<String>, Trouble> {
         let schema = operation.input_schema();
         if schema.pointer("/properties/identity").is_none() || arguments.contains_key("identity") {
-            return Ok(());
+            return Ok(Vec::new());
         }
         if let Some(named) = &global.identity {
             arguments.insert("identity".to_owned(), named.as_str().into());
-            return Ok(());
+            return Ok(Vec::new());
         }
         if !matches!(
             operation.scope,
             ScopeRule::Identity | ScopeRule::IdentityOrTenant
         ) || arguments.get("scope") == Some(&json!("tenant"))
         {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let listed = self.call_json("mail_list_identities", Map::new()).await?;
         let mailboxes: Vec<(&str, &str)> = listed
@@ -218,7 +222,7 @@ impl Connection {
         match mailboxes.as_slice() {
             [(only, _)] => {
                 arguments.insert("identity".to_owned(), (*only).into());
-                Ok(())
+                Ok(Vec::new())
             }
             [] => Err(Trouble::new(
                 "identity_not_found",
@@ -228,7 +232,10 @@ impl Connection {
             )),
             _ if schema.pointer("/properties/scope").is_some() => {
                 arguments.insert("scope".to_owned(), "tenant".into());
-                Ok(())
+                Ok(Vec::new())
+            }
+            several if arguments.values().any(names_a_thing) => {
+                Ok(several.iter().map(|(id, _)| (*id).to_owned()).collect())
             }
             several => {
                 let addresses: Vec<&str> = several.iter().map(|(_, address)| *address).collect();
@@ -246,6 +253,15 @@ impl Connection {
             room.close().await;
         }
     }
+}
+
+/// Whether an argument is the id of something in one mailbox.
+fn names_a_thing(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| {
+        ["msg_", "thr_", "att_"]
+            .iter()
+            .any(|prefix| text.starts_with(prefix))
+    })
 }
 
 /// The server that holds the folder, when one answers. A file that a killed server left is no server.

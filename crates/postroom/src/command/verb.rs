@@ -45,33 +45,8 @@ pub(super) async fn run(
 /// Runs `call OPERATION`.
 pub(super) async fn call(call: Call, global: &Global, config: &Config, terminal: Terminal) -> Done {
     let row = find(&call.operation)?;
-    let mut global = global.clone();
-    // The words behind the operation are its own; the options of every command may stand among them.
-    let words = take_globals(call.arguments, &mut global, row);
-    let terminal = Terminal {
-        json: terminal.json || global.json,
-        ..terminal
-    };
-    let given = arguments::read_words(&arguments::properties(row), &words)?;
-    perform(row, given, View::Fields, &global, config, terminal).await
-}
-
-fn take_globals(words: Vec<String>, global: &mut Global, row: &Operation) -> Vec<String> {
-    let own = |name: &str| {
-        row.input_schema()
-            .pointer(&format!("/properties/{name}"))
-            .is_some()
-    };
-    let mut rest = Vec::new();
-    let mut words = words.into_iter();
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--json" if !own("json") => global.json = true,
-            "--as" => global.identity = words.next(),
-            _ => rest.push(word),
-        }
-    }
-    rest
+    let given = arguments::read_words(&arguments::properties(row), &call.arguments)?;
+    perform(row, given, View::Fields, global, config, terminal).await
 }
 
 fn find(name: &str) -> Result<&'static Operation, Trouble> {
@@ -124,8 +99,8 @@ async fn perform(
     let connection = Connection::open(config, false).await?;
     let answer = async {
         level_of_key(row, &global, &mut given);
-        connection.name_identity(row, &global, &mut given).await?;
-        connection.call(row, given, None).await
+        let mailboxes = connection.mailboxes_for(row, &global, &mut given).await?;
+        first_that_has(&connection, row, given, mailboxes).await
     }
     .await;
     connection.close().await;
@@ -149,5 +124,28 @@ fn level_of_key(row: &Operation, global: &Global, given: &mut Map<String, Value>
         && !given.contains_key("level")
     {
         given.insert("level".to_owned(), "identity".into());
+    }
+}
+
+/// Calls the operation; where several mailboxes could be meant, in one after the other until one has
+/// what the id names.
+async fn first_that_has(
+    connection: &Connection,
+    row: &'static Operation,
+    given: Map<String, Value>,
+    mailboxes: Vec<String>,
+) -> Result<Answer, Trouble> {
+    let mut missing = None;
+    for mailbox in mailboxes {
+        let mut given = given.clone();
+        given.insert("identity".to_owned(), mailbox.into());
+        match connection.call(row, given, None).await {
+            Err(trouble) if trouble.code.ends_with("_not_found") => missing = Some(trouble),
+            other => return other,
+        }
+    }
+    match missing {
+        Some(trouble) => Err(trouble),
+        None => connection.call(row, given, None).await,
     }
 }
