@@ -13,9 +13,6 @@ use crate::{
     operation::{Operation, ScopeRule},
 };
 
-/// Tenants read at once when a platform key names an identity without its tenant.
-const TENANTS_PAGE: usize = 100;
-
 /// What a call was granted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Granted {
@@ -194,23 +191,17 @@ async fn tenant_with(
     named: &str,
     tenant: Option<&str>,
 ) -> Result<TenantId, Failure> {
-    let mut after = None;
-    loop {
-        let page = read::tenants(room.store(), platform(actor)?, after, TENANTS_PAGE).await?;
-        for row in &page {
-            if tenant.is_some_and(|only| only != row.id.to_string()) {
-                continue;
-            }
-            let scope = TenantScope::granted(row.id, Reach::Tenant);
-            if look_up(room, &scope, named).await.is_ok() {
-                return Ok(row.id);
-            }
-        }
-        match page.last() {
-            Some(last) if page.len() == TENANTS_PAGE => after = Some(last.id),
-            _ => return Err(ErrorCode::IdentityNotFound.into()),
-        }
-    }
+    let (store, scope) = (room.store(), platform(actor)?);
+    let found = match named.parse::<IdentityId>() {
+        Ok(id) => read::tenant_of_identity(store, scope, id).await?,
+        Err(_) => match Address::parse(named) {
+            Ok(address) => read::tenant_of_address(store, scope, &address).await?,
+            Err(_) => None,
+        },
+    };
+    found
+        .filter(|found| tenant.is_none_or(|only| only == found.to_string()))
+        .ok_or_else(|| ErrorCode::IdentityNotFound.into())
 }
 
 /// The right to read across tenants that a platform key brings along.

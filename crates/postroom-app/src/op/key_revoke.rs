@@ -63,21 +63,7 @@ pub(super) async fn key_in_reach(call: &Call<'_>, id: KeyId) -> Result<KeyRow, F
     let store = call.room.store();
     let found = match call.scope_if_any() {
         Some(scope) => read::key(store, scope, id).await?,
-        None => {
-            // Platform keys are few: one page behind the id's predecessor would not be shorter.
-            let scope = authorise::platform(call.actor)?;
-            let mut after = None;
-            loop {
-                let page = read::platform_keys(store, scope, after, 100).await?;
-                if let Some(found) = page.iter().find(|row| row.id == id) {
-                    break Some(found.clone());
-                }
-                match page.last() {
-                    Some(last) if page.len() == 100 => after = Some(last.id),
-                    _ => break None,
-                }
-            }
-        }
+        None => read::platform_key(store, authorise::platform(call.actor)?, id).await?,
     };
     found.ok_or_else(|| ErrorCode::KeyNotFound.into())
 }

@@ -92,10 +92,10 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
 }
 
 fn since(text: &str) -> Result<Since, Failure> {
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        if let Ok(id) = text.parse::<u64>() {
-            return Ok(Since::After(id));
-        }
+    // `parse` alone would take a sign.
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if let (true, Ok(id)) = (digits, text.parse::<u64>()) {
+        return Ok(Since::After(id));
     }
     text.parse::<Timestamp>().map(Since::At).map_err(|_| {
         Failure::argument(
