@@ -29,6 +29,9 @@ struct Arguments {
     /// Address of a proxy that adds the key to every request.
     #[arg(long, requires = "key")]
     proxy_listen: Option<SocketAddr>,
+    /// Another server that the proxy goes to, as address and port.
+    #[arg(long, requires = "proxy_listen")]
+    proxy_to: Option<SocketAddr>,
     /// Serve standard input and output instead.
     #[arg(long)]
     stdio: bool,
@@ -77,7 +80,7 @@ async fn main() -> anyhow::Result<()> {
         ready["proxy_url"] = format!("http://{}/mcp", listener.local_addr()?).into();
         tokio::spawn(serve_http(
             listener,
-            proxy::router(address, key)?,
+            proxy::router(arguments.proxy_to.unwrap_or(address), key)?,
             shutdown.clone(),
         ));
     }
