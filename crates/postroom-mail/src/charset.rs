@@ -10,7 +10,7 @@ use encoding_rs::{Encoding, REPLACEMENT};
 use mail_parser::decoders::charsets::map::charset_decoder;
 
 /// Bytes looked at for a guess; a language shows itself well before.
-const GUESS_BYTES: usize = 64 * 1024;
+const GUESS_BYTES: usize = 16 * 1024;
 
 /// Text and how sure it is.
 pub(crate) struct Decoded<'a> {
@@ -77,7 +77,7 @@ fn decode_labelled<'a>(bytes: &'a [u8], label: &str) -> Decoded<'a> {
     if bytes.is_ascii() && !needs_decoding_of_ascii(label) {
         // Every charset that is left agrees with ASCII where mail uses it; the label still counts
         // as unknown only when there is something to guess.
-        return Decoded::sure(String::from_utf8_lossy(bytes));
+        return Decoded::sure(std::str::from_utf8(bytes).unwrap_or_default());
     }
     let decoded = match special(bytes, label) {
         Some(text) => {
@@ -288,13 +288,29 @@ fn guess(bytes: &[u8]) -> Decoded<'_> {
         };
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
-    detector.feed(bytes.get(..GUESS_BYTES).unwrap_or(bytes), true);
+    for line in telling_lines(bytes) {
+        detector.feed(line, false);
+    }
+    detector.feed(b"", true);
     let (text, _, errors) = detector.guess(None, Utf8Detection::Allow).decode(bytes);
     Decoded {
         text,
         guessed: true,
         errors,
     }
+}
+
+/// The lines that tell charsets apart, within the budget: those with bytes above ASCII or escapes.
+fn telling_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut left = GUESS_BYTES;
+    bytes
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| !line.is_ascii() || line.contains(&0x1b))
+        .map_while(move |line| {
+            let kept = line.get(..left).unwrap_or(line);
+            left -= kept.len();
+            (!kept.is_empty()).then_some(kept)
+        })
 }
 
 /// Whether most of the bytes above ASCII form valid UTF-8, so that a few broken ones are damage
@@ -305,7 +321,7 @@ fn is_mostly_utf8(bytes: &[u8]) -> bool {
         good += chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
         bad += usize::from(!chunk.invalid().is_empty());
     }
-    good > bad * 2
+    good > 0 && good >= bad
 }
 
 #[cfg(test)]

@@ -45,8 +45,9 @@ fn has_plain_zone(text: &str) -> bool {
     let text = text.split('(').next().unwrap_or_default().trim_end();
     let zone = text.split_whitespace().next_back().unwrap_or_default();
     let digits = zone.strip_prefix(['+', '-']);
-    digits.is_some_and(|digits| digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit()))
-        && text.bytes().filter(|byte| *byte == b':').count() == 2
+    digits.is_some_and(|digits| {
+        digits.len() == 4 && digits.parse::<u16>().is_ok_and(|zone| zone <= 1_400)
+    }) && text.bytes().filter(|byte| *byte == b':').count() == 2
 }
 
 /// Any order of day, month name, year, time and zone; a zone that says nothing is UTC

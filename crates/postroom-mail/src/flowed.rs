@@ -7,8 +7,10 @@ pub(crate) fn unfold(text: &str, delsp: bool) -> String {
     let mut open: Option<usize> = None;
     for line in text.lines() {
         let (depth, line) = depth_of(line);
-        let flows = line.ends_with(' ') && line != "-- ";
-        if open != Some(depth) {
+        // A signature's line joins nothing (section 4.3).
+        let is_delimiter = line == "-- ";
+        let flows = line.ends_with(' ') && !is_delimiter;
+        if open != Some(depth) || is_delimiter {
             if open.is_some() {
                 out.push('\n');
             }

@@ -272,7 +272,7 @@ pub(crate) fn text_of(part: &Part<'_>, defects: &mut Vec<Defect>) -> String {
         ));
     }
     let mut text = with_feeds(decoded.text);
-    if text.contains('\0') {
+    if memchr::memchr(0, text.as_bytes()).is_some() {
         defects.push(Defect::new(DefectCode::NulBytes));
         text.retain(|c| c != '\0');
     }
@@ -293,17 +293,20 @@ pub(crate) fn text_of(part: &Part<'_>, defects: &mut Vec<Defect>) -> String {
 }
 
 fn with_feeds(text: Cow<'_, str>) -> String {
-    if !text.contains('\r') {
+    let Some(first) = memchr::memchr(b'\r', text.as_bytes()) else {
         return text.into_owned();
-    }
+    };
+    let (before, mut rest) = text.split_at(first);
     let mut out = String::with_capacity(text.len());
-    let mut rest: &str = &text;
-    while let Some((before, after)) = rest.split_once('\r') {
-        out.push_str(before);
+    out.push_str(before);
+    while let Some(after) = rest.strip_prefix('\r') {
         out.push('\n');
-        rest = after.strip_prefix('\n').unwrap_or(after);
+        let after = after.strip_prefix('\n').unwrap_or(after);
+        let next = memchr::memchr(b'\r', after.as_bytes()).unwrap_or(after.len());
+        let (line, tail) = after.split_at(next);
+        out.push_str(line);
+        rest = tail;
     }
-    out.push_str(rest);
     out
 }
 

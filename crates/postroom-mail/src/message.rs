@@ -1,6 +1,9 @@
 //! From the parts of a mail to the message.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+};
 
 use postroom_types::{Mailbox, Timestamp, limit};
 use sha2::{Digest, Sha256};
@@ -45,6 +48,7 @@ fn read_prepared(
             ..Parsed::default()
         },
         truncated: false,
+        has_received: false,
     };
     let mail = Mail::read(bytes, &mut reader.parsed.defects);
     reader.headers(&mail);
@@ -113,6 +117,7 @@ pub fn snippet(text: &str) -> String {
 struct Reader {
     parsed: Parsed,
     truncated: bool,
+    has_received: bool,
 }
 
 impl Reader {
@@ -132,25 +137,9 @@ impl Reader {
         for field in &root.block.fields {
             let (value, raw_bytes) = word::decode(field.value);
             eight_bit |= raw_bytes;
+            from_fields += usize::from(field.name.eq_ignore_ascii_case(b"from"));
+            self.field(field.name, field.value, &value);
             let name = String::from_utf8_lossy(field.name).into_owned();
-            match name.to_ascii_lowercase().as_str() {
-                "from" => {
-                    from_fields += 1;
-                    self.from(field.value);
-                }
-                "sender" if self.parsed.sender.is_none() => {
-                    self.parsed.sender = mailbox::read(field.value).0.into_iter().next();
-                }
-                "reply-to" => self.parsed.reply_to.extend(mailbox::read(field.value).0),
-                "to" => self.parsed.to.extend(mailbox::read(field.value).0),
-                "cc" => self.parsed.cc.extend(mailbox::read(field.value).0),
-                "bcc" => self.parsed.bcc.extend(mailbox::read(field.value).0),
-                "subject" if self.parsed.subject.is_none() => self.subject(&value),
-                "received" if self.parsed.received_at.is_none() => {
-                    self.parsed.received_at = date::read_received(field.value);
-                }
-                _ => {}
-            }
             self.parsed.headers.push(HeaderField { name, value });
         }
         if eight_bit {
@@ -164,6 +153,34 @@ impl Reader {
         }
         self.date(root.block.first("date"));
         self.cut_addresses();
+    }
+
+    /// Takes one field in; `raw` is its value as it stands, `text` decoded.
+    fn field(&mut self, name: &[u8], raw: &[u8], text: &str) {
+        let is = |known: &[u8]| name.eq_ignore_ascii_case(known);
+        let parsed = &mut self.parsed;
+        if is(b"received") {
+            // The topmost one only: the others tell of earlier hops.
+            if !std::mem::replace(&mut self.has_received, true) {
+                parsed.received_at = date::read_received(raw);
+            }
+        } else if is(b"from") {
+            self.from(raw);
+        } else if is(b"to") {
+            parsed.to.extend(mailbox::read(raw).0);
+        } else if is(b"subject") {
+            if parsed.subject.is_none() {
+                self.subject(text);
+            }
+        } else if is(b"cc") {
+            parsed.cc.extend(mailbox::read(raw).0);
+        } else if is(b"bcc") {
+            parsed.bcc.extend(mailbox::read(raw).0);
+        } else if is(b"reply-to") {
+            parsed.reply_to.extend(mailbox::read(raw).0);
+        } else if is(b"sender") && parsed.sender.is_none() {
+            parsed.sender = mailbox::read(raw).0.into_iter().next();
+        }
     }
 
     fn from(&mut self, value: &[u8]) {
@@ -281,7 +298,10 @@ impl Reader {
             let text = mail::text_of(part, &mut self.parsed.defects);
             let stripped = invisible::strip(&text);
             self.parsed.hidden_text |= stripped.suspicious;
-            stripped.text.into_owned()
+            match stripped.text {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(stripped) => stripped,
+            }
         });
         let history = seen.as_ref().and_then(first_of_history);
         let plain = plain.filter(|text| !text.trim().is_empty());
@@ -290,25 +310,26 @@ impl Reader {
             (None, Some(seen)) => seen.text,
             (None, None) => return,
         };
-        let text = self.kept(tidy(&text), limit::TEXT_BYTES);
+        let text = self.kept(tidy(text), limit::TEXT_BYTES);
         if text.is_empty() {
             return;
         }
         let split = quote::split(&text, history.as_deref());
-        let extracted = self.kept(&split.extracted, limit::EXTRACTED_TEXT_BYTES);
+        let extracted = self.kept(split.extracted, limit::EXTRACTED_TEXT_BYTES);
         self.parsed.snippet = snippet(&extracted);
         self.parsed.extracted_text = Some(extracted);
         self.parsed.text = Some(text);
     }
 
     /// Cut at a limit, with the flag for it.
-    fn kept(&mut self, text: &str, max: usize) -> String {
-        let kept = cut::bytes(text, max);
-        if kept.len() < text.len() {
+    fn kept(&mut self, mut text: String, max: usize) -> String {
+        let kept = cut::bytes(&text, max).len();
+        if kept < text.len() {
+            text.truncate(kept);
             self.truncated = true;
             self.note(DefectCode::TextCut);
         }
-        kept.to_owned()
+        text
     }
 
     fn attachments(&mut self, mail: &Mail<'_>) {
@@ -381,12 +402,15 @@ impl Reader {
 }
 
 /// Without empty lines around it.
-fn tidy(text: &str) -> &str {
-    let text = text.trim_end();
+fn tidy(mut text: String) -> String {
+    text.truncate(text.trim_end().len());
     let start = text.len() - text.trim_start().len();
     // The first line keeps its indentation.
     let line = text.get(..start).and_then(|before| before.rfind('\n'));
-    text.get(line.map_or(0, |at| at + 1)..).unwrap_or_default()
+    if let Some(at) = line {
+        text.drain(..=at);
+    }
+    text
 }
 
 /// The first line of the history container that the HTML marks, as text.

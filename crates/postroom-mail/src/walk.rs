@@ -321,10 +321,17 @@ fn part<'a>(block: Block<'a>, parent: Option<usize>, in_digest: bool) -> Part<'a
         .map(param::read)
         .unwrap_or_default();
     let disposition = match disposition_params.value.as_str() {
-        "" => None,
         "inline" => Some(Disposition::Inline),
-        // RFC 2183 section 2.8: a type nobody knows is treated as attachment.
-        _ => Some(Disposition::Attachment),
+        // RFC 2183 section 2.8: a type nobody knows is treated as attachment; garbage is no type.
+        token
+            if token
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
+                && !token.is_empty() =>
+        {
+            Some(Disposition::Attachment)
+        }
+        _ => None,
     };
     let encoding = block
         .first("content-transfer-encoding")

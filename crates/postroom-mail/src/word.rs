@@ -9,7 +9,10 @@ use crate::{charset, transfer};
 /// are not UTF-8.
 pub(crate) fn decode(value: &[u8]) -> (String, bool) {
     let (bytes, eight_bit) = to_utf8(value);
-    let text = String::from_utf8_lossy(&bytes);
+    let text = match std::str::from_utf8(&bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => String::from_utf8_lossy(&bytes),
+    };
     if !has_words(text.as_bytes()) {
         return (fold(&text), eight_bit);
     }
@@ -42,12 +45,14 @@ pub(crate) fn normalise(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
 }
 
 fn has_words(bytes: &[u8]) -> bool {
-    memchr::memmem::find(bytes, b"=?").is_some()
+    memchr::memchr_iter(b'=', bytes).any(|at| bytes.get(at + 1) == Some(&b'?'))
 }
 
 /// Raw bytes above ASCII: UTF-8 (RFC 6532) when they are, else a guess.
 fn to_utf8(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
-    if std::str::from_utf8(value).is_ok() && memchr::memmem::find(value, b"\x1b$").is_none() {
+    let is_plain = value.is_ascii() || std::str::from_utf8(value).is_ok();
+    // Seven-bit Japanese looks like ASCII with escapes.
+    if is_plain && memchr::memchr(0x1b, value).is_none() {
         return (value.into(), false);
     }
     let text = charset::decode(value, None).text.into_owned();
@@ -122,42 +127,86 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
 /// The words from `start` on that belong together, decoded, and where they end.
 fn word_run(text: &str, start: usize) -> (String, usize) {
     let mut out = String::new();
-    let mut pending: Option<(&str, Vec<u8>)> = None;
+    let mut pending: Option<Pending<'_>> = None;
     let (mut at, mut end) = (start, start);
+    let last_end = text.rfind("?=").unwrap_or(0);
     while let Some((word, after)) = encoded_word(text, at) {
-        // Joined before decoding: many programs cut a character in two.
         match &mut pending {
-            Some((charset, bytes)) if charset.eq_ignore_ascii_case(word.charset) => {
-                bytes.extend_from_slice(&word.bytes);
-            }
+            Some(before) if before.charset.eq_ignore_ascii_case(word.charset) => before.add(&word),
             _ => {
-                flush(&mut out, pending.take());
-                pending = Some((word.charset, word.bytes));
+                out.extend(pending.take().map(Pending::text));
+                let mut first = Pending {
+                    charset: word.charset,
+                    bytes: Vec::new(),
+                    base64: String::new(),
+                };
+                first.add(&word);
+                pending = Some(first);
             }
         }
         end = after;
         let rest = text.get(after..).unwrap_or_default();
-        let gap = rest.len() - rest.trim_start().len();
-        at = after + gap;
-        if at >= text.rfind("?=").unwrap_or(0)
-            || !text.get(at..).is_some_and(|rest| rest.starts_with("=?"))
-        {
+        at = after + rest.len() - rest.trim_start().len();
+        let goes_on = text.get(at..).is_some_and(|rest| rest.starts_with("=?"));
+        if at >= last_end || !goes_on {
             break;
         }
     }
-    flush(&mut out, pending);
+    out.extend(pending.map(Pending::text));
     (out, end)
 }
 
-fn flush(out: &mut String, pending: Option<(&str, Vec<u8>)>) {
-    if let Some((charset, bytes)) = pending {
-        out.push_str(&charset::decode(&bytes, Some(charset)).text);
+/// Words of one charset, joined before they are decoded: many programs cut a character, and some a
+/// base64 group, in two.
+struct Pending<'a> {
+    charset: &'a str,
+    bytes: Vec<u8>,
+    /// Base64 that is no whole group yet.
+    base64: String,
+}
+
+impl Pending<'_> {
+    fn add(&mut self, word: &Word<'_>) {
+        if !word.is_base64 {
+            self.end_group();
+            self.bytes.extend(self.own_bytes(word.data));
+            return;
+        }
+        self.base64
+            .extend(word.data.chars().filter(|c| !c.is_whitespace()));
+        if self.base64.len() % 4 == 0 || self.base64.ends_with('=') {
+            self.end_group();
+        }
+    }
+
+    /// A word whose data holds raw characters above ASCII was read as text before; its bytes come
+    /// back by its charset.
+    fn own_bytes(&self, data: &str) -> Vec<u8> {
+        let encoding = encoding_rs::Encoding::for_label(self.charset.as_bytes());
+        match encoding {
+            Some(encoding) if !data.is_ascii() => decode_q(&encoding.encode(data).0),
+            _ => decode_q(data.as_bytes()),
+        }
+    }
+
+    fn end_group(&mut self) {
+        let group = std::mem::take(&mut self.base64);
+        self.bytes
+            .extend(transfer::decode_base64(group.as_bytes()).0);
+    }
+
+    fn text(mut self) -> String {
+        self.end_group();
+        charset::decode(&self.bytes, Some(self.charset))
+            .text
+            .into_owned()
     }
 }
 
 struct Word<'a> {
     charset: &'a str,
-    bytes: Vec<u8>,
+    is_base64: bool,
+    data: &'a str,
 }
 
 /// `=?charset?B|Q?data?=` at `at`, and the place behind it. Spaces inside the data are forgiven.
@@ -179,13 +228,16 @@ fn encoded_word(text: &str, at: usize) -> Option<(Word<'_>, usize)> {
         _ => data.find("?=")?,
     };
     let words = data.get(..data_end)?;
-    let bytes = match encoding {
-        b'B' | b'b' => transfer::decode_base64(words.as_bytes()).0,
-        b'Q' | b'q' => decode_q(words.as_bytes()),
-        _ => return None,
+    let is_base64 = matches!(encoding, b'B' | b'b');
+    if !is_base64 && !matches!(encoding, b'Q' | b'q') {
+        return None;
+    }
+    let word = Word {
+        charset,
+        is_base64,
+        data: words,
     };
-    let end = text.len() - data.len() + data_end + 2;
-    Some((Word { charset, bytes }, end))
+    Some((word, text.len() - data.len() + data_end + 2))
 }
 
 /// RFC 2047 section 4.2.
@@ -236,6 +288,7 @@ mod tests {
             (b"gr\xfc\xdfe aus M\xfcnchen", "grüße aus München"),
             ("grüße".as_bytes(), "grüße"),
             (b"=?utf-8?q?=3D=3F?=", "=?"),
+            (b"=?iso-8859-1?Q?raw_Fr\xf6sche?=", "raw Frösche"),
         ] {
             assert_eq!(decode(raw).0, text, "{}", raw.escape_ascii());
         }

@@ -4,6 +4,8 @@ use super::words;
 
 /// Longest introduction, in bytes; longer lines are prose.
 const HEADER_BYTES: usize = 600;
+/// Longest field name of a header block, in bytes.
+const NAME_BYTES: usize = 48;
 /// Lines over which a program may break an introduction.
 const HEADER_LINES: usize = 4;
 
@@ -95,8 +97,11 @@ enum FieldKind {
 /// What field of a header block a line is, and its value.
 fn field(line: &str) -> Option<(FieldKind, &str)> {
     let line = bare(line);
-    let (name, value) = line.split_once([':', '：'])?;
-    if name.len() > 40 || value.starts_with("//") {
+    let start = crate::cut::bytes(line, NAME_BYTES);
+    let colon = start.find([':', '：'])?;
+    let (name, value) = line.split_at(colon);
+    let value = value.trim_start_matches([':', '：']);
+    if value.starts_with("//") || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
     let name = bare(name).to_lowercase();
@@ -169,6 +174,11 @@ fn attribution(lines: &[&str], at: usize) -> Option<usize> {
         let is_one = first.trim_end().ends_with("--") && is_attribution(inner, false);
         return is_one.then_some(1);
     }
+    let is_whole = ends_in_colon(first);
+    // Only what may go on is looked at further.
+    if !is_whole && !may_begin(first.trim()) {
+        return None;
+    }
     let mut text = String::new();
     for used in 1..=HEADER_LINES {
         let line = lines.get(at + used - 1)?.trim();
@@ -180,10 +190,6 @@ fn attribution(lines: &[&str], at: usize) -> Option<usize> {
         }
         text.push_str(line.trim_matches('*'));
         if !ends_in_colon(line) {
-            // Only what may go on is looked at further.
-            if used == 1 && !may_begin(line) {
-                return None;
-            }
             continue;
         }
         let quoted_next = super::next_words(lines, at + used)
@@ -203,7 +209,7 @@ fn may_begin(line: &str) -> bool {
 }
 
 fn starts_known(line: &str) -> bool {
-    let start = crate::cut::chars(line, 16).to_lowercase();
+    let start = crate::cut::bytes(line, 32).to_lowercase();
     words::STARTS.iter().any(|known| start.starts_with(known))
 }
 
