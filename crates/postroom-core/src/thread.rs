@@ -44,7 +44,10 @@ fn participants(row: &MessageRow, draft: &Draft, own: impl Fn(&str) -> bool) -> 
             continue;
         }
         match out.iter_mut().find(|p| p.address == mailbox.address) {
-            Some(known) if known.name.is_empty() => known.name.clone_from(&mailbox.name),
+            Some(known) if known.name.is_empty() => {
+                known.name.clone_from(&mailbox.name);
+                known.named = named(row, mailbox);
+            }
             Some(_) => {}
             None => out.push(Participant {
                 address: mailbox.address.clone(),
@@ -54,11 +57,20 @@ fn participants(row: &MessageRow, draft: &Draft, own: impl Fn(&str) -> bool) -> 
                     row.num,
                     u32::try_from(out.len()).unwrap_or(u32::MAX),
                 ),
-                named: (row.sort_at.ms(), row.num),
+                named: named(row, mailbox),
             }),
         }
     }
     out
+}
+
+/// Where a name was read; before everything when there is none.
+fn named(row: &MessageRow, mailbox: &Mailbox) -> (i64, u64) {
+    if mailbox.name.is_empty() {
+        (i64::MIN, 0)
+    } else {
+        (row.sort_at.ms(), row.num)
+    }
 }
 
 /// Adds the messages that `other` counts to `into`; ids and `archived` stay those of `into`.
@@ -97,8 +109,7 @@ fn combine_participants(into: &mut Vec<Participant>, other: Vec<Participant>) {
             continue;
         };
         known.first = known.first.min(participant.first);
-        let newer = participant.named > known.named;
-        if !participant.name.is_empty() && (newer || known.name.is_empty()) {
+        if participant.named > known.named {
             known.name = participant.name;
             known.named = participant.named;
         }

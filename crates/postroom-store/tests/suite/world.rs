@@ -27,7 +27,7 @@ pub(crate) struct World {
     pub(crate) tenant: TenantId,
     pub(crate) identity: IdentityId,
     pub(crate) worker: WorkerScope,
-    dir: tempfile::TempDir,
+    dir: Arc<tempfile::TempDir>,
 }
 
 /// Runs `test` on SQLite, and on PostgreSQL when there is a server.
@@ -38,15 +38,35 @@ pub(crate) fn on_both<F: Future<Output = ()>>(test: impl Fn(World) -> F) {
         .build()
         .expect("runtime");
     runtime.block_on(async {
-        test(World::open(None).await).await;
-        if let Some(url) = fresh_database().await {
-            test(World::open(Some(url)).await).await;
+        run(&test, World::open(None).await).await;
+        if let Some((server, name)) = fresh_database().await {
+            let (base, _) = server.rsplit_once('/').expect("a URL with a database");
+            let world = World::open(Some(format!("{base}/{name}"))).await;
+            run(&test, world).await;
+            administer(&server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
         }
     });
 }
 
-/// A new database on the test server, and its URL.
-async fn fresh_database() -> Option<String> {
+/// Keeps the folder until the test is over, whatever parts of the world the test takes.
+async fn run<F: Future<Output = ()>>(test: impl Fn(World) -> F, world: World) {
+    let dir = Arc::clone(&world.dir);
+    test(world).await;
+    drop(dir);
+}
+
+async fn administer(server: &str, sql: &str) {
+    let mut conn = <sqlx::PgConnection as sqlx::Connection>::connect(server)
+        .await
+        .expect("the test server answers");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()))
+        .execute(&mut conn)
+        .await
+        .expect("done");
+}
+
+/// The test server, and the name of a new database on it.
+async fn fresh_database() -> Option<(String, String)> {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests are told of a server this way"
@@ -58,25 +78,14 @@ async fn fresh_database() -> Option<String> {
         std::process::id(),
         COUNT.fetch_add(1, Ordering::Relaxed)
     );
-    let mut conn = <sqlx::PgConnection as sqlx::Connection>::connect(&server)
-        .await
-        .expect("the test server answers");
-    for sql in [
-        format!("DROP DATABASE IF EXISTS {name}"),
-        format!("CREATE DATABASE {name}"),
-    ] {
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-            .execute(&mut conn)
-            .await
-            .expect("a database is made");
-    }
-    let (base, _) = server.rsplit_once('/').expect("a URL with a database");
-    Some(format!("{base}/{name}"))
+    administer(&server, &format!("DROP DATABASE IF EXISTS {name}")).await;
+    administer(&server, &format!("CREATE DATABASE {name}")).await;
+    Some((server, name))
 }
 
 impl World {
     pub(crate) async fn open(url: Option<String>) -> Self {
-        let dir = tempfile::tempdir().expect("dir");
+        let dir = Arc::new(tempfile::tempdir().expect("dir"));
         let clock = Arc::new(AtomicI64::new(NOON));
         let options = options(dir.path(), url, &clock);
         let store = Store::open(options.clone()).await.expect("opens");
