@@ -115,6 +115,8 @@ where
         let limits = self.gate.charge(&caller).map_err(denied)?;
         let mut response = match message {
             Message::Request(message) => self.request(parts, &message, caller).await,
+            // A legacy cancellation names an id that two clients of one key may both have given;
+            // without sessions it could end another's call, and so it ends none.
             Message::Notification { .. } => Ok(refusal::accepted()),
             Message::Response(response) => {
                 if version(&parts.headers) == Some(Revision::July2026) {
