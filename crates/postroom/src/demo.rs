@@ -24,9 +24,6 @@ use random::Random;
 /// The made-up company's domain.
 pub(crate) const DOMAIN: &str = "larkspur.example";
 
-/// The workspace's name and slug.
-pub(crate) const TENANT: (&str, &str) = ("Larkspur Vehicle Hire", "larkspur");
-
 /// One mailbox of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mailbox {

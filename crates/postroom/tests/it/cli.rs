@@ -1,0 +1,174 @@
+//! The command line: verbs, human output, exit statuses, what to do.
+
+use crate::served::{on_both, run};
+
+#[test]
+fn every_verb_works_against_the_demo_and_says_json() {
+    on_both("demo", async |served| {
+        let hit = served
+            .command(&[
+                "search",
+                "has:attachment voucher",
+                "--as",
+                "bookings@larkspur.example",
+                "--limit",
+                "1",
+                "--json",
+            ])
+            .json();
+        let (message, thread) = (
+            hit["hits"][0]["message_id"].as_str().expect("a hit"),
+            hit["hits"][0]["thread_id"].as_str().expect("a hit"),
+        );
+        let mailbox = ["--as", "bookings@larkspur.example"];
+        let verbs: &[&[&str]] = &[
+            &["search", "deposit"],
+            &["read", message],
+            &["read", thread],
+            &["threads", mailbox[0], mailbox[1]],
+            &["contacts", "tarn", "--as", "accounts@larkspur.example"],
+            &["related", message],
+            &["wait", "--timeout-seconds", "1", mailbox[0], mailbox[1]],
+            &["label", message, "--labels-add", "handled", "--read"],
+            &["event", "list"],
+            &["event", "show", "20"],
+            &["identity", "list"],
+            &["identity", "create", "--address", "more@larkspur.example"],
+            &["key", "list"],
+            &["key", "create", "helper", mailbox[0], mailbox[1]],
+            &["tenant", "list"],
+            &["call", "mail_list_identities", "{\"limit\":2}"],
+            &[
+                "call",
+                "mail_list_threads",
+                "--limit",
+                "2",
+                "--as",
+                "claims@larkspur.example",
+            ],
+        ];
+        for words in verbs {
+            let answer = served.command(words);
+            assert_eq!(answer.exit, 0, "{words:?}: {answer:?}");
+            assert!(!answer.out.trim().is_empty(), "{words:?}");
+            assert!(
+                !answer.out.contains('\u{1b}'),
+                "no escapes where nobody sees colours: {words:?}"
+            );
+            if words.get(1) != Some(&"create") {
+                let json = served.command(&[words, &["--json"][..]].concat());
+                assert!(json.json().is_object(), "{words:?}: {json:?}");
+                assert_eq!(json.out.lines().count(), 1, "{words:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn trouble_has_an_exit_status_a_code_and_advice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cases: &[(&[&str], i32, &str)] = &[
+        (&["search", "x"], 2, "There is no data folder"),
+        (
+            &["search", "x", "--url", "http://127.0.0.1:1", "--key", "k"],
+            2,
+            "cannot be reached",
+        ),
+        (
+            &["search", "x", "--url", "nowhere", "--key", "k"],
+            2,
+            "no address of a server",
+        ),
+        (&["import", "nothing-here"], 2, "cannot be read"),
+        (&["inspect", "nothing-here.eml"], 2, "cannot be read"),
+        (&["call", "mail_serch"], 2, "Did you mean mail_search?"),
+        (&["read", "nonsense"], 2, "msg_ or thr_"),
+        (&["mcp", "--tools", "nothing"], 2, "There is no toolset"),
+        (
+            &["serve", "--listen", "nowhere"],
+            2,
+            "--listen is not valid",
+        ),
+    ];
+    for (words, exit, expected) in cases {
+        let answer = run(folder.path(), words);
+        assert_eq!(answer.exit, *exit, "{words:?}: {answer:?}");
+        assert!(
+            answer.err.contains(expected) && answer.err.contains("what to do:"),
+            "{words:?}: {answer:?}"
+        );
+        let json = run(folder.path(), &[*words, &["--json"][..]].concat());
+        assert!(
+            json.json()["error"]["fix"].is_string(),
+            "{words:?}: {json:?}"
+        );
+    }
+}
+
+#[test]
+fn a_query_that_cannot_be_read_names_the_position() {
+    on_both("serve", async |served| {
+        let answer = served.command(&["search", "from:", "--as", "agent@localhost"]);
+        assert_eq!(answer.exit, 2, "{answer:?}");
+        assert!(
+            answer.err.contains("invalid_query") && answer.err.contains("position"),
+            "{answer:?}"
+        );
+    });
+}
+
+#[test]
+fn what_a_killed_server_left_is_no_server() {
+    on_both("serve", async |mut served| {
+        let sqlite = served.text("database") == "sqlite";
+        served.kill();
+        let left = served.folder().join("postroom-data/server.json");
+        assert!(left.exists());
+        if sqlite {
+            let answer = served.command(&["identity", "list", "--json"]);
+            assert_eq!(answer.exit, 0, "{answer:?}");
+        }
+        served.start_again();
+        assert!(served.stop());
+        assert!(!left.exists());
+    });
+}
+
+#[test]
+fn one_mail_is_inspected_without_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let raw = "From: a@b.example\r\nSubject: Hello\r\nMessage-ID: <1@b.example>\r\n\r\nText.\r\n";
+    std::fs::write(folder.path().join("one.eml"), raw).expect("written");
+    let answer = run(folder.path(), &["inspect", "one.eml", "--json"]);
+    let read = answer.json();
+    assert_eq!(read["subject"], "Hello");
+    assert!(
+        read["raw_sha256"]
+            .as_str()
+            .is_some_and(|hash| hash.len() == 64),
+        "{read}"
+    );
+    assert!(read["defects"].is_array() && read["thread_keys"].is_array());
+    assert!(
+        run(folder.path(), &["inspect", "one.eml"])
+            .out
+            .contains("Hello")
+    );
+    assert_eq!(
+        std::fs::read_dir(folder.path()).expect("a folder").count(),
+        1,
+        "nothing was made"
+    );
+}
+
+#[test]
+fn completions_are_printed_for_every_shell() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let answer = run(folder.path(), &["completions", shell]);
+        assert!(
+            answer.exit == 0 && answer.out.contains("postroom"),
+            "{shell}"
+        );
+    }
+}

@@ -1,0 +1,407 @@
+//! The protocol over HTTP and standard input and output, over the operation table.
+
+use std::io::Write as _;
+
+use postroom_app::operation::TABLE;
+use serde_json::{Map, Value, json};
+
+use crate::served::{Served, on_both, postroom};
+
+const META: &str = "io.modelcontextprotocol";
+
+/// One modern request; gives status and the message.
+async fn modern(
+    served: &Served,
+    key: &str,
+    query: &str,
+    method: &str,
+    mut params: Value,
+) -> (u16, Value) {
+    params["_meta"] = json!({
+        (format!("{META}/protocolVersion")): "2026-07-28",
+        (format!("{META}/clientCapabilities")): {},
+    });
+    let mut request = served
+        .http
+        .post(format!("{}{query}", served.text("mcp_url")))
+        .bearer_auth(key)
+        .header("content-type", "application/json")
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", method);
+    if let Some(name) = params
+        .get("name")
+        .or_else(|| params.get("uri"))
+        .and_then(Value::as_str)
+    {
+        request = request.header("mcp-name", name);
+    }
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let response = request
+        .body(body.to_string())
+        .send()
+        .await
+        .expect("an answer");
+    let status = response.status().as_u16();
+    let text = response.text().await.expect("a body");
+    (
+        status,
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}")),
+    )
+}
+
+async fn call(served: &Served, key: &str, tool: &str, arguments: Value) -> Value {
+    let (_, message) = modern(
+        served,
+        key,
+        "?tools=mail,events,admin",
+        "tools/call",
+        json!({"name": tool, "arguments": arguments}),
+    )
+    .await;
+    message
+}
+
+/// What the samples name: the first mailbox with a message of it.
+struct Sample {
+    identity: String,
+    message: String,
+    thread: String,
+    attachment: (String, String),
+}
+
+impl Sample {
+    async fn of(served: &Served) -> Self {
+        let listed = call(served, served.key(), "mail_list_identities", json!({})).await;
+        let hits = call(
+            served,
+            served.key(),
+            "mail_search",
+            json!({"q": "has:attachment voucher", "limit": 1}),
+        )
+        .await;
+        let hit = &hits["result"]["structuredContent"]["hits"][0];
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .unwrap_or_else(|| panic!("{hits}"))
+                .to_owned()
+        };
+        let message = text(&hit["message_id"]);
+        let read = call(
+            served,
+            served.key(),
+            "mail_get_message",
+            json!({"message_id": message}),
+        )
+        .await;
+        let attachment = text(&read["result"]["structuredContent"]["attachments"][0]["id"]);
+        Self {
+            identity: text(&listed["result"]["structuredContent"]["data"][0]["id"]),
+            thread: text(&hit["thread_id"]),
+            attachment: (message.clone(), attachment),
+            message,
+        }
+    }
+
+    /// Arguments with which each tool answers; `None` for a tool that has no sample.
+    fn arguments(&self, tool: &str) -> Option<Vec<Value>> {
+        let mailbox = &self.identity;
+        Some(match tool {
+            "mail_list_identities" => vec![json!({}), json!({"limit": 1})],
+            "mail_list_threads" => vec![
+                json!({"identity": mailbox}),
+                json!({"identity": mailbox, "limit": 50, "is_unread": true}),
+            ],
+            "mail_search" => vec![
+                json!({"q": "deposit", "identity": mailbox, "limit": 25, "snippet_chars": 500}),
+                json!({"q": "minibus", "scope": "tenant", "group_by": "thread"}),
+                json!({"q": "nothing-that-is-there", "identity": mailbox, "mode": "keyword"}),
+            ],
+            "mail_get_thread" => {
+                vec![json!({"identity": mailbox, "thread_id": self.thread, "include_quoted": true})]
+            }
+            "mail_get_message" => vec![
+                json!({"identity": mailbox, "message_id": self.message, "include_headers": true, "include_quoted": true}),
+            ],
+            "mail_get_attachment_text" => {
+                vec![
+                    json!({"identity": mailbox, "message_id": self.attachment.0, "attachment_id": self.attachment.1}),
+                ]
+            }
+            "mail_find_related" => vec![json!({"identity": mailbox, "message_id": self.message})],
+            "mail_search_contacts" => vec![json!({"identity": mailbox, "q": "a"})],
+            "mail_wait" => vec![json!({"identity": mailbox, "timeout_seconds": 1})],
+            "mail_update_labels" => vec![
+                json!({"identity": mailbox, "message_id": self.message, "labels_add": ["seen"], "read": true}),
+            ],
+            "list_webhook_events" => vec![json!({}), json!({"limit": 200})],
+            "get_webhook_event" => vec![json!({"id": 20})],
+            "tenant_get" | "key_list" => vec![json!({})],
+            "tenant_list" | "tenant_create" | "tenant_update" => vec![],
+            "identity_create" => vec![json!({"address": "new@larkspur.example"})],
+            "identity_get" => vec![json!({"identity": mailbox})],
+            "identity_update" => vec![json!({"identity": mailbox, "purpose": "bookings"})],
+            "address_add" => {
+                vec![json!({"identity": mailbox, "address": "second@larkspur.example"})]
+            }
+            "key_create" => {
+                vec![json!({"name": "sample", "level": "identity", "identity": mailbox})]
+            }
+            // These name what another sample made.
+            "address_retire" | "key_get" | "key_rotate" | "key_revoke" => vec![],
+            _ => return None,
+        })
+    }
+}
+
+#[test]
+fn every_tool_answers_what_its_output_schema_says() {
+    on_both("demo", async |served| {
+        let sample = Sample::of(&served).await;
+        let (_, listed) = modern(
+            &served,
+            served.admin(),
+            "?tools=mail,events,admin",
+            "tools/list",
+            json!({}),
+        )
+        .await;
+        let tools = listed["result"]["tools"].as_array().expect("tools").clone();
+        for tool in tools {
+            let name = tool["name"].as_str().expect("a name");
+            let arguments = sample
+                .arguments(name)
+                .unwrap_or_else(|| panic!("{name} has no sample"));
+            let schema = jsonschema::validator_for(&tool["outputSchema"]).expect("a schema");
+            for arguments in arguments {
+                let answer = call(&served, served.admin(), name, arguments.clone()).await;
+                let result = &answer["result"];
+                assert_ne!(
+                    result["isError"],
+                    json!(true),
+                    "{name} {arguments}: {answer}"
+                );
+                let content = &result["structuredContent"];
+                let wrong: Vec<String> = schema
+                    .iter_errors(content)
+                    .map(|error| format!("{}: {error}", error.instance_path()))
+                    .collect();
+                assert!(wrong.is_empty(), "{name} {arguments}: {wrong:?}");
+                let text = result["content"][0]["text"].as_str().expect("text");
+                assert_eq!(
+                    &serde_json::from_str::<Value>(text).expect("json"),
+                    content,
+                    "{name}"
+                );
+                assert!(
+                    text.len() <= postroom_types::limit::TOOL_RESULT_BYTES,
+                    "{name}: {}",
+                    text.len()
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_tool_that_the_key_may_not_use_is_one_that_does_not_exist() {
+    on_both("serve", async |served| {
+        let (_, listed) = modern(
+            &served,
+            served.key(),
+            "?tools=mail,events,admin",
+            "tools/list",
+            json!({}),
+        )
+        .await;
+        let names: Vec<&str> = listed["result"]["tools"]
+            .as_array()
+            .expect("tools")
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        let in_table: Vec<&str> = TABLE
+            .iter()
+            .map(|row| row.name)
+            .filter(|name| names.contains(name))
+            .collect();
+        assert_eq!(names, in_table, "the order of the table");
+        assert!(names.contains(&"mail_search") && !names.contains(&"key_create"));
+        for row in TABLE.iter().filter(|row| !names.contains(&row.name)) {
+            let hidden = call(&served, served.key(), row.name, json!({})).await;
+            let none = call(&served, served.key(), "no_such_tool", json!({})).await;
+            assert_eq!(
+                hidden.to_string().replace(row.name, "no_such_tool"),
+                none.to_string()
+            );
+        }
+        let (_, default) = modern(&served, served.admin(), "", "tools/list", json!({})).await;
+        assert!(
+            !default.to_string().contains("key_create"),
+            "admin is listed when it is asked for only"
+        );
+    });
+}
+
+#[test]
+fn resources_prompts_and_completion_answer_for_the_key() {
+    on_both("demo", async |served| {
+        for uri in [
+            "postroom://events/recent",
+            "switchboard://events/recent",
+            "postroom://mail/bookings@larkspur.example",
+        ] {
+            let (_, read) = modern(
+                &served,
+                served.key(),
+                "",
+                "resources/read",
+                json!({"uri": uri}),
+            )
+            .await;
+            let text = read["result"]["contents"][0]["text"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{uri}: {read}"));
+            assert!(serde_json::from_str::<Map<String, Value>>(text).is_ok());
+        }
+        // Another mailbox of the tenant and one that is not there.
+        let mut refusals = Vec::new();
+        for uri in [
+            "postroom://mail/claims@larkspur.example",
+            "postroom://mail/nobody@larkspur.example",
+        ] {
+            let (status, refused) = modern(
+                &served,
+                served.key(),
+                "",
+                "resources/read",
+                json!({"uri": uri}),
+            )
+            .await;
+            refusals.push((status, refused.to_string().replace(uri, "")));
+        }
+        assert_eq!(refusals.first(), refusals.last());
+        let reference = json!({"ref": {"type": "ref/resource", "uri": "postroom://mail/{identity}"}, "argument": {"name": "identity", "value": "cl"}});
+        let (_, completed) = modern(
+            &served,
+            served.admin(),
+            "",
+            "completion/complete",
+            reference,
+        )
+        .await;
+        assert_eq!(
+            completed["result"]["completion"]["values"],
+            json!(["claims@larkspur.example"])
+        );
+        let prompt =
+            json!({"name": "mail_search_strategy", "arguments": {"goal": "find the deposit"}});
+        let (_, prompt) = modern(&served, served.key(), "", "prompts/get", prompt).await;
+        assert!(
+            prompt["result"]["messages"][0]["content"]["text"]
+                .as_str()
+                .is_some_and(|text| text.ends_with("find the deposit"))
+        );
+    });
+}
+
+#[test]
+fn a_subscription_hears_of_new_mail() {
+    on_both("serve", async |served| {
+        let uri = "postroom://mail/agent@localhost";
+        let body = json!({"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": {
+            "_meta": {(format!("{META}/protocolVersion")): "2026-07-28", (format!("{META}/clientCapabilities")): {}},
+            "notifications": {"resourceSubscriptions": [uri, "postroom://mail/nobody@localhost"]},
+        }});
+        let mut stream = served
+            .http
+            .post(served.text("mcp_url"))
+            .bearer_auth(served.key())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "subscriptions/listen")
+            .body(body.to_string())
+            .send()
+            .await
+            .expect("a stream");
+        let mut heard = String::new();
+        let mut sent = false;
+        while let Some(chunk) = stream.chunk().await.expect("a chunk") {
+            heard.push_str(&String::from_utf8_lossy(&chunk));
+            if heard.contains("acknowledged") && !sent {
+                assert!(heard.contains(uri) && !heard.contains("nobody"), "{heard}");
+                sent = true;
+                crate::mail::deliver(served.text("smtp"), "agent@localhost", "For the subscriber");
+            }
+            if heard.contains("resources/updated") {
+                return;
+            }
+        }
+        panic!("the stream ended: {heard}");
+    });
+}
+
+/// Lines into `postroom mcp`, messages by id out of it.
+fn spoken(served: &Served, words: &[&str], lines: &[Value]) -> Vec<Value> {
+    let mut command = postroom(served.folder());
+    command
+        .arg("mcp")
+        .args(words)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("the executable runs");
+    let mut input = child.stdin.take().expect("standard input");
+    for line in lines {
+        writeln!(input, "{line}").expect("written");
+    }
+    drop(input);
+    let output = child.wait_with_output().expect("an end");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("text");
+    let mut messages: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("nothing but the protocol"))
+        .collect();
+    messages.sort_by_key(|message| message["id"].as_i64());
+    messages
+}
+
+fn conversation() -> Vec<Value> {
+    vec![
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "mail_list_identities", "arguments": {}}}),
+    ]
+}
+
+#[test]
+fn standard_input_and_output_speak_the_same_as_http() {
+    on_both("demo", async |mut served| {
+        let url = served.text("url").to_owned();
+        let key = served.admin().to_owned();
+        let over_http = spoken(&served, &["--url", &url, "--key", &key], &conversation());
+        let by_server = spoken(&served, &["--data", "postroom-data"], &conversation());
+        assert_eq!(over_http, by_server);
+        let sqlite = served.text("database") == "sqlite";
+        assert!(served.stop());
+        if sqlite {
+            assert_eq!(
+                spoken(&served, &["--data", "postroom-data"], &conversation()),
+                by_server
+            );
+            let one = spoken(
+                &served,
+                &["--data", "postroom-data", "--as", "claims@larkspur.example"],
+                &conversation(),
+            );
+            let listed = one.last().expect("an answer").to_string();
+            assert!(
+                listed.contains("claims@") && !listed.contains("bookings@"),
+                "{listed}"
+            );
+        }
+    });
+}

@@ -1,0 +1,359 @@
+//! REST, over the operation table.
+
+use postroom_app::operation::{Handler, Route, TABLE};
+use postroom_types::{IdentityId, limit};
+use serde_json::{Value, json};
+
+use crate::served::on_both;
+
+/// A route with its parameters filled by ids that are well formed and name nothing.
+fn filled(route: &Route, identity: &str) -> String {
+    let missing = |prefix: &str| format!("{prefix}_{:026}", 0);
+    route
+        .path
+        .split('/')
+        .map(|part| match part {
+            "{identity_id}" => identity.to_owned(),
+            "{tenant_id}" => missing("ten"),
+            "{thread_id}" => missing("thr"),
+            "{message_id}" => missing("msg"),
+            "{attachment_id}" => missing("att"),
+            "{key_id}" => missing("key"),
+            "{address_id}" => missing("adr"),
+            part if part.starts_with('{') => "1".to_owned(),
+            part => part.to_owned(),
+        })
+        .collect::<Vec<_>>()
+        .join("/")
+}
+
+#[test]
+fn every_route_of_the_table_is_reached_and_answers_in_the_envelope() {
+    on_both("serve", async |served| {
+        for row in TABLE {
+            for route in row.routes {
+                let path = filled(route, "idn_00000000000000000000000000");
+                let body = (route.method != "GET" && !matches!(row.handler, Handler::BytesIn(_)))
+                    .then(|| json!({}));
+                let nobody = served.ask(route.method, &path, "", body.clone()).await;
+                assert_eq!(
+                    (nobody.status, nobody.code().as_str()),
+                    (401, "unauthenticated"),
+                    "{path}"
+                );
+                assert!(nobody.header("www-authenticate").is_some());
+                let reply = served.ask(route.method, &path, served.admin(), body).await;
+                assert!(
+                    reply
+                        .header("request-id")
+                        .is_some_and(|id| id.starts_with("req_")),
+                    "{path}"
+                );
+                assert_eq!(reply.header("ratelimit-limit"), Some("600"), "{path}");
+                if reply.status >= 400 {
+                    let code = reply.code();
+                    assert!(
+                        !["route_not_found", "method_not_allowed", "internal_error"]
+                            .contains(&code.as_str()),
+                        "{path}: {reply:?}"
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_wrong_key_and_no_key_are_told_nothing_apart() {
+    on_both("serve", async |served| {
+        let unknown = format!("prk_live_{}_{}", "0".repeat(12), "0".repeat(52));
+        let mut wrong = served.admin().to_owned();
+        wrong.pop();
+        wrong.push(if served.admin().ends_with('0') {
+            '1'
+        } else {
+            '0'
+        });
+        let bodies: Vec<String> = [&unknown, &wrong, &"nonsense".to_owned(), &String::new()]
+            .map(async |key: &String| served.ask("GET", "/v1/identities", key, None).await)
+            .into_iter()
+            .map(|asked| {
+                tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(asked))
+            })
+            .map(|reply| {
+                assert_eq!(reply.status, 401);
+                reply.without_request_id()
+            })
+            .collect();
+        assert!(
+            bodies.windows(2).all(|pair| pair.first() == pair.last()),
+            "{bodies:?}"
+        );
+    });
+}
+
+#[test]
+fn anothers_mailbox_and_none_are_the_same_bytes() {
+    on_both("serve", async |served| {
+        let other = served.command(&[
+            "tenant", "create", "--slug", "other", "--name", "Other", "--json",
+        ]);
+        let tenant = other.json()["id"].as_str().expect("an id").to_owned();
+        let made = served.command(&[
+            "identity",
+            "create",
+            "--address",
+            "theirs@other.example",
+            "--tenant-id",
+            &tenant,
+            "--json",
+        ]);
+        let theirs = made.json()["id"].as_str().expect("an id").to_owned();
+        let missing = IdentityId::from_parts(1, 1).to_string();
+        for row in TABLE {
+            for route in row
+                .routes
+                .iter()
+                .filter(|route| route.path.contains("{identity_id}"))
+            {
+                let body = (route.method != "GET" && !matches!(row.handler, Handler::BytesIn(_)))
+                    .then(|| json!({}));
+                for key in [served.admin(), served.key()] {
+                    let foreign = served
+                        .ask(route.method, &filled(route, &theirs), key, body.clone())
+                        .await;
+                    let none = served
+                        .ask(route.method, &filled(route, &missing), key, body.clone())
+                        .await;
+                    assert_eq!(
+                        foreign.status, none.status,
+                        "{} {}",
+                        route.method, route.path
+                    );
+                    assert_eq!(
+                        foreign.without_request_id(),
+                        none.without_request_id(),
+                        "{}",
+                        route.path
+                    );
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn bodies_and_methods_that_do_not_fit_are_refused_by_the_table_of_errors() {
+    on_both("serve", async |served| {
+        let cases = [
+            ("DELETE", "/v1/identities", 405, "method_not_allowed"),
+            ("GET", "/v1/nothing/here", 404, "route_not_found"),
+            ("GET", "/v1/identities?limit=0", 400, "invalid_request"),
+            ("GET", "/v1/identities?limit=101", 400, "invalid_request"),
+            ("GET", "/v1/identities?no_such=1", 400, "invalid_request"),
+            (
+                "GET",
+                "/v1/identities?cursor=c_nonsense",
+                400,
+                "invalid_request",
+            ),
+            ("GET", "/v1/events?limit=201", 400, "invalid_argument"),
+        ];
+        for (method, path, status, code) in cases {
+            let reply = served.ask(method, path, served.admin(), None).await;
+            assert_eq!(
+                (reply.status, reply.code().as_str()),
+                (status, code),
+                "{path}"
+            );
+            assert_eq!(reply.header("allow").is_some(), status == 405, "{path}");
+        }
+        let post = |kind: &'static str, body: Vec<u8>| {
+            let request = served
+                .http
+                .post(format!("{}/v1/identities", served.text("url")))
+                .bearer_auth(served.admin());
+            async move {
+                request
+                    .header("content-type", kind)
+                    .body(body)
+                    .send()
+                    .await
+                    .expect("an answer")
+                    .status()
+                    .as_u16()
+            }
+        };
+        assert_eq!(post("text/plain", b"{}".to_vec()).await, 415);
+        assert_eq!(post("application/json", b"{".to_vec()).await, 400);
+        assert_eq!(
+            post(
+                "application/json",
+                vec![b' '; limit::REQUEST_BODY_BYTES + 1]
+            )
+            .await,
+            413
+        );
+    });
+}
+
+#[test]
+fn only_our_own_names_come_in() {
+    on_both("serve", async |served| {
+        let asked = |name: &'static str, value: &'static str| {
+            let request = served
+                .http
+                .get(format!("{}/v1/identities", served.text("url")))
+                .bearer_auth(served.admin());
+            async move {
+                request
+                    .header(name, value)
+                    .send()
+                    .await
+                    .expect("an answer")
+                    .status()
+                    .as_u16()
+            }
+        };
+        assert_eq!(asked("host", "evil.example").await, 403);
+        assert_eq!(asked("origin", "http://evil.example").await, 403);
+        assert_eq!(asked("accept", "*/*").await, 200);
+    });
+}
+
+#[test]
+fn the_owner_link_opens_the_page_once() {
+    on_both("serve", async |served| {
+        let no_redirects = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("a client");
+        let page = format!("{}/", served.text("url"));
+        let anonymous = no_redirects.get(&page).send().await.expect("an answer");
+        assert!(anonymous.headers().contains_key("content-security-policy"));
+        let anonymous = anonymous.text().await.expect("a page");
+        assert!(
+            anonymous.contains("/mcp") && !anonymous.contains("Messages"),
+            "{anonymous}"
+        );
+        let first = no_redirects
+            .get(served.text("owner_link"))
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(first.status().as_u16(), 303);
+        let cookie = first.headers()["set-cookie"]
+            .to_str()
+            .expect("text")
+            .to_owned();
+        assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"));
+        let session = cookie.split(';').next().expect("a pair").to_owned();
+        let signed_in = no_redirects
+            .get(&page)
+            .header("cookie", &session)
+            .send()
+            .await
+            .expect("an answer");
+        assert!(signed_in.text().await.expect("a page").contains("Messages"));
+        let again = no_redirects
+            .get(served.text("owner_link"))
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(again.status().as_u16(), 404);
+        let left = no_redirects
+            .post(format!("{page}leave"))
+            .header("cookie", &session)
+            .send()
+            .await
+            .expect("an answer");
+        assert_eq!(left.status().as_u16(), 303);
+        let after = no_redirects
+            .get(&page)
+            .header("cookie", &session)
+            .send()
+            .await
+            .expect("an answer");
+        assert!(!after.text().await.expect("a page").contains("Messages"));
+    });
+}
+
+#[test]
+fn a_revoked_key_ends_with_its_next_request() {
+    on_both("serve", async |served| {
+        let made = served
+            .command(&[
+                "key",
+                "create",
+                "short",
+                "--as",
+                "agent@localhost",
+                "--json",
+            ])
+            .json();
+        let secret = made["secret"].as_str().expect("a secret");
+        assert_eq!(
+            served
+                .ask("GET", "/v1/identities", secret, None)
+                .await
+                .status,
+            200
+        );
+        let revoked = served.command(&[
+            "key",
+            "revoke",
+            made["id"].as_str().expect("an id"),
+            "--json",
+        ]);
+        assert_eq!(revoked.exit, 0, "{revoked:?}");
+        let reply = served.ask("GET", "/v1/identities", secret, None).await;
+        assert_eq!((reply.status, reply.code().as_str()), (401, "key_revoked"));
+    });
+}
+
+#[test]
+fn the_request_after_the_last_allowed_one_is_told_when_to_come_back() {
+    on_both("serve", async |served| {
+        let made = served
+            .command(&["key", "create", "busy", "--as", "agent@localhost", "--json"])
+            .json();
+        let key = made["secret"].as_str().expect("a secret");
+        let mut limited = None;
+        // The window may turn once while the test runs.
+        for _ in 0..=limit::RATE_KEY_PER_MINUTE * 2 {
+            let reply = served.ask("GET", "/v1/identities?limit=1", key, None).await;
+            if reply.status == 429 {
+                limited = Some(reply);
+                break;
+            }
+            assert_eq!(reply.status, 200);
+        }
+        let limited = limited.expect("a refusal");
+        assert_eq!(limited.code(), "rate_limited");
+        assert_eq!(limited.json()["error"]["details"]["bucket"], json!("key"));
+        assert!(
+            limited.header("retry-after").is_some() && limited.header("ratelimit-reset").is_some()
+        );
+        assert_eq!(limited.header("ratelimit-limit"), Some("600"));
+    });
+}
+
+#[test]
+fn the_document_describes_every_route() {
+    on_both("serve", async |served| {
+        let document = served.ask("GET", "/openapi.json", "", None).await.json();
+        assert_eq!(document["openapi"], json!("3.1.0"));
+        for row in TABLE {
+            for route in row.routes {
+                let described = document["paths"][route.path].get(route.method.to_lowercase());
+                assert!(
+                    described.is_some_and(Value::is_object),
+                    "{} {}",
+                    route.method,
+                    route.path
+                );
+            }
+        }
+    });
+}
