@@ -55,8 +55,10 @@ pub(crate) fn unwrap(bytes: &[u8], encoding: Encoding) -> Unwrapped<'_> {
         },
         Encoding::Base64 => {
             let (decoded, foreign) = decode_base64(bytes);
-            // Plain words under a base64 label: more foreign characters than damage explains.
-            if foreign * 16 > bytes.len() {
+            // Plain words under a base64 label: more foreign characters and blanks than damage
+            // explains.
+            let blanks = memchr::memchr_iter(b' ', bytes).count();
+            if (foreign + blanks) * 16 > bytes.len() {
                 Unwrapped {
                     bytes: bytes.into(),
                     broken: true,

@@ -174,7 +174,7 @@ impl Pending<'_> {
         }
         self.base64
             .extend(word.data.chars().filter(|c| !c.is_whitespace()));
-        if self.base64.len() % 4 == 0 || self.base64.ends_with('=') {
+        if self.base64.len().is_multiple_of(4) || self.base64.ends_with('=') {
             self.end_group();
         }
     }

@@ -199,7 +199,7 @@ impl Layout {
         self.break_lines(1);
         self.mark = Some(match self.lists.last_mut() {
             Some(Some(number)) => {
-                *number += 1;
+                *number = number.saturating_add(1);
                 format!("{number}. ")
             }
             _ => "- ".to_owned(),
@@ -224,7 +224,9 @@ impl Visitor for Layout {
             }
             "ul" | "ol" | "menu" | "dir" => {
                 self.break_lines(1);
-                self.lists.push((tag == "ol").then_some(0));
+                let start = attribute(attrs, "start").and_then(|start| start.trim().parse().ok());
+                let before: usize = start.unwrap_or(1usize).saturating_sub(1);
+                self.lists.push((tag == "ol").then_some(before));
             }
             "li" => self.open_item(),
             "td" | "th" => {

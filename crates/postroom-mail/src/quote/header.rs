@@ -1,5 +1,7 @@
 //! Lines that introduce history.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 use super::words;
 
 /// Longest introduction, in bytes; longer lines are prose.
@@ -94,6 +96,21 @@ enum FieldKind {
     Subject,
 }
 
+/// Field names of header blocks. A name that several fields share counts as the one that is
+/// asked for first: author, subject, date, reader.
+static FIELDS: LazyLock<HashMap<&'static str, FieldKind>> = LazyLock::new(|| {
+    let kinds = [
+        (words::TO, FieldKind::To),
+        (words::SENT, FieldKind::Sent),
+        (words::SUBJECT, FieldKind::Subject),
+        (words::FROM, FieldKind::From),
+    ];
+    kinds
+        .into_iter()
+        .flat_map(|(names, kind)| names.iter().map(move |name| (*name, kind)))
+        .collect()
+});
+
 /// What field of a header block a line is, and its value.
 fn field(line: &str) -> Option<(FieldKind, &str)> {
     let line = bare(line);
@@ -105,18 +122,7 @@ fn field(line: &str) -> Option<(FieldKind, &str)> {
         return None;
     }
     let name = bare(name).to_lowercase();
-    let is = |known: &[&str]| known.contains(&name.as_str());
-    let kind = if is(words::FROM) {
-        FieldKind::From
-    } else if is(words::SUBJECT) {
-        FieldKind::Subject
-    } else if is(words::SENT) {
-        FieldKind::Sent
-    } else if is(words::TO) {
-        FieldKind::To
-    } else {
-        return None;
-    };
+    let kind = *FIELDS.get(name.as_str())?;
     Some((kind, value))
 }
 
@@ -167,12 +173,12 @@ fn block(lines: &[&str], at: usize, line: &str) -> Option<Header> {
 /// How many lines an attribution at `at` takes: `On DATE, PERSON wrote:` in any language and order.
 fn attribution(lines: &[&str], at: usize) -> Option<usize> {
     let first = lines.get(at)?;
-    let dashed = first.trim_start().starts_with("--");
-    if dashed {
-        // Zoho: `---- On DATE PERSON wrote ----`
-        let inner = first.trim().trim_matches('-').trim();
-        let is_one = first.trim_end().ends_with("--") && is_attribution(inner, false);
-        return is_one.then_some(1);
+    if first.trim_start().starts_with("--") {
+        // Zoho writes `---- On DATE PERSON wrote ----`, Yahoo `--- On DATE, PERSON wrote:`.
+        let text = first.trim();
+        let inner = text.trim_matches('-').trim();
+        let is_one = text.ends_with("--") || ends_in_colon(text);
+        return (is_one && is_attribution(inner, false)).then_some(1);
     }
     let is_whole = ends_in_colon(first);
     // Only what may go on is looked at further.

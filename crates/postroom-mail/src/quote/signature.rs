@@ -50,7 +50,7 @@ fn delimiter(lines: &[&str]) -> Option<usize> {
 
 /// A rule of em dashes, which nobody draws in a text.
 fn is_dash_rule(line: &str) -> bool {
-    line.chars().count() >= 3 && line.chars().all(|c| c == '—')
+    line.starts_with("———") && line.chars().all(|c| c == '—')
 }
 
 /// `____` over the name of a mailing list.

@@ -1,0 +1,237 @@
+//! Every bound of reading, at the bound and one past it.
+
+use postroom_mail::{DefectCode, Flag, Parsed, parse};
+use postroom_types::limit;
+
+fn has(parsed: &Parsed, code: DefectCode) -> bool {
+    parsed.defects.iter().any(|defect| defect.code == code)
+}
+
+fn mail(headers: &str, body: &str) -> Vec<u8> {
+    format!("From: a@shop.example\nMessage-ID: <1@shop.example>\nDate: Mon, 30 Nov 2026 09:00:00 +0000\n{headers}\n{body}").into_bytes()
+}
+
+#[test]
+fn a_mail_of_the_largest_size_is_read_whole() {
+    let mut raw = mail("Content-Type: application/octet-stream\n", "");
+    raw.resize(limit::RAW_MAIL_BYTES, b'x');
+    let parsed = parse(&raw);
+    assert!(!has(&parsed, DefectCode::SizeCut));
+    raw.push(b'x');
+    let parsed = parse(&raw);
+    assert!(has(&parsed, DefectCode::SizeCut));
+    assert_eq!(parsed.size, limit::RAW_MAIL_BYTES as u64 + 1);
+    assert!(parsed.flags.contains(&Flag::ParseDegraded));
+}
+
+#[test]
+fn header_lines_past_the_limit_stay_in_raw() {
+    let fill = |lines: usize| mail(&"X-Fill: y\n".repeat(lines - 3), "words");
+    let parsed = parse(&fill(limit::HEADER_LINES));
+    assert!(!has(&parsed, DefectCode::HeaderLinesCut));
+    assert_eq!(parsed.headers.len(), limit::HEADER_LINES);
+    let parsed = parse(&fill(limit::HEADER_LINES + 1));
+    assert!(has(&parsed, DefectCode::HeaderLinesCut));
+    assert_eq!(parsed.headers.len(), limit::HEADER_LINES);
+    assert_eq!(parsed.text.as_deref(), Some("words"));
+}
+
+#[test]
+fn header_bytes_past_the_limit_stay_in_raw() {
+    let before = mail("", "").len() - 1;
+    let fill = |bytes: usize| {
+        let value = "y".repeat(bytes - before - "X: \n".len());
+        mail(&format!("X: {value}\n"), "words")
+    };
+    assert!(!has(
+        &parse(&fill(limit::HEADER_BYTES)),
+        DefectCode::HeaderBytesCut
+    ));
+    let parsed = parse(&fill(limit::HEADER_BYTES + 1));
+    assert!(has(&parsed, DefectCode::HeaderBytesCut));
+    assert_eq!(parsed.text.as_deref(), Some("words"));
+}
+
+/// `depth` multiparts around a text.
+fn nested_multiparts(depth: usize) -> Vec<u8> {
+    let mut body = "Content-Type: text/plain\n\ninnermost\n".to_owned();
+    for level in (0..depth).rev() {
+        body = format!(
+            "Content-Type: multipart/mixed; boundary=b{level}.\n\n--b{level}.\n{body}--b{level}.--\n"
+        );
+    }
+    mail(body.split_once("\n\n").expect("header").0, "")
+        .into_iter()
+        .chain(b"\n".iter().copied())
+        .chain(body.split_once("\n\n").expect("body").1.bytes())
+        .collect()
+}
+
+#[test]
+fn multiparts_deeper_than_the_limit_stay_in_raw() {
+    let parsed = parse(&nested_multiparts(limit::MIME_DEPTH));
+    assert!(!has(&parsed, DefectCode::MimeDepthCut));
+    assert_eq!(parsed.text.as_deref(), Some("innermost"));
+    let parsed = parse(&nested_multiparts(limit::MIME_DEPTH + 1));
+    assert!(has(&parsed, DefectCode::MimeDepthCut));
+    assert!(
+        parse(&nested_multiparts(5_000))
+            .flags
+            .contains(&Flag::ParseDegraded)
+    );
+}
+
+#[test]
+fn parts_past_the_limit_stay_in_raw() {
+    let parts = |count: usize| {
+        let part = "--b\nContent-Type: image/png\n\nx\n".repeat(count);
+        mail(
+            "Content-Type: multipart/mixed; boundary=b\n",
+            &format!("{part}--b--\n"),
+        )
+    };
+    let parsed = parse(&parts(limit::MIME_PARTS));
+    assert!(!has(&parsed, DefectCode::MimePartsCut));
+    assert_eq!(parsed.attachments.len(), limit::MIME_PARTS);
+    let parsed = parse(&parts(limit::MIME_PARTS + 1));
+    assert!(has(&parsed, DefectCode::MimePartsCut));
+    assert_eq!(parsed.attachments.len(), limit::MIME_PARTS);
+}
+
+#[test]
+fn texts_are_cut_at_their_limits() {
+    let of = |bytes: usize| parse(&mail("", &"x".repeat(bytes)));
+    let whole = of(limit::EXTRACTED_TEXT_BYTES);
+    assert!(whole.flags.is_empty());
+    let cut = of(limit::EXTRACTED_TEXT_BYTES + 1);
+    assert_eq!(cut.flags, [Flag::BodyTruncated]);
+    assert_eq!(
+        cut.extracted_text.map(|text| text.len()),
+        Some(limit::EXTRACTED_TEXT_BYTES)
+    );
+    assert_eq!(
+        cut.text.map(|text| text.len()),
+        Some(limit::EXTRACTED_TEXT_BYTES + 1)
+    );
+    let quoted = format!("new\n{}", "> old\n".repeat(limit::TEXT_BYTES / 6));
+    let cut = parse(&mail("", &quoted));
+    assert_eq!(cut.extracted_text.as_deref(), Some("new"));
+    assert!(cut.text.is_some_and(|text| text.len() <= limit::TEXT_BYTES));
+    assert_eq!(cut.flags, [Flag::BodyTruncated]);
+}
+
+#[test]
+fn subjects_are_cut_at_their_limit() {
+    let of = |chars: usize| parse(&mail(&format!("Subject: {}\n", "ä".repeat(chars)), "x"));
+    assert!(of(limit::SUBJECT_CHARS).flags.is_empty());
+    let cut = of(limit::SUBJECT_CHARS + 1);
+    assert_eq!(
+        cut.subject.map(|text| text.chars().count()),
+        Some(limit::SUBJECT_CHARS)
+    );
+    assert_eq!(cut.flags, [Flag::BodyTruncated]);
+}
+
+#[test]
+fn snippets_have_at_most_their_characters() {
+    let of = |chars: usize| parse(&mail("", &"ä".repeat(chars))).snippet.chars().count();
+    assert_eq!(of(limit::SNIPPET_CHARS), limit::SNIPPET_CHARS);
+    assert_eq!(of(limit::SNIPPET_CHARS + 1), limit::SNIPPET_CHARS);
+}
+
+#[test]
+fn addresses_are_kept_up_to_their_limit() {
+    let list = |count: usize| {
+        let all: Vec<_> = (0..count).map(|n| format!("u{n}@desk.example")).collect();
+        format!("To: {}\nCc: {}\n", all.join(",\n "), all.join(", "))
+    };
+    let parsed = parse(&mail(&list(limit::ADDRESSES_KEPT), "x"));
+    assert!(!has(&parsed, DefectCode::AddressesCut));
+    let parsed = parse(&mail(&list(limit::ADDRESSES_KEPT + 1), "x"));
+    assert!(has(&parsed, DefectCode::AddressesCut));
+    assert_eq!(
+        (parsed.to.len(), parsed.cc.len()),
+        (limit::ADDRESSES_KEPT, limit::ADDRESSES_KEPT)
+    );
+}
+
+#[test]
+fn the_newest_references_are_kept() {
+    let list = |count: usize| {
+        let all: Vec<_> = (0..count).map(|n| format!("<r{n}@desk.example>")).collect();
+        mail(&format!("References: {}\n", all.join("\n ")), "x")
+    };
+    let parsed = parse(&list(limit::REFERENCES_KEPT));
+    assert!(!has(&parsed, DefectCode::ReferencesCut));
+    let parsed = parse(&list(limit::REFERENCES_KEPT + 1));
+    assert!(has(&parsed, DefectCode::ReferencesCut));
+    assert_eq!(parsed.references.len(), limit::REFERENCES_KEPT);
+    assert_eq!(
+        parsed.references.first().map(String::as_str),
+        Some("r1@desk.example")
+    );
+}
+
+#[test]
+fn names_are_cut_at_their_limit() {
+    let name = "n".repeat(limit::NAME_CHARS + 1);
+    let headers = format!(
+        "To: \"{name}\" <b@desk.example>\nContent-Type: application/pdf; name=\"{name}\"\n"
+    );
+    let parsed = parse(&mail(&headers, "x"));
+    assert_eq!(
+        parsed.to.first().map(|to| to.name.len()),
+        Some(limit::NAME_CHARS)
+    );
+    let name = parsed
+        .attachments
+        .first()
+        .and_then(|one| one.filename.as_deref());
+    assert_eq!(name.map(str::len), Some(limit::NAME_CHARS));
+}
+
+#[test]
+fn sanitised_html_is_cut_at_its_limit() {
+    let of = |count: usize| {
+        let raw = mail("Content-Type: text/html\n", &"<p>words</p>".repeat(count));
+        postroom_mail::html(&raw).expect("html")
+    };
+    let each = "<p>words</p>".len();
+    assert_eq!(
+        of(limit::HTML_BYTES / each).len(),
+        limit::HTML_BYTES / each * each
+    );
+    let cut = of(limit::HTML_BYTES / each + 1);
+    assert!(cut.len() <= limit::HTML_BYTES && cut.ends_with("</p>"));
+}
+
+#[test]
+fn attachment_text_is_cut_at_its_limit() {
+    let of = |bytes: usize| {
+        let headers = "Content-Type: text/plain\nContent-Disposition: attachment\n";
+        postroom_mail::attachment_text(&mail(headers, &"x".repeat(bytes)), 0)
+    };
+    assert!(!of(limit::ATTACHMENT_TEXT_BYTES).truncated);
+    let cut = of(limit::ATTACHMENT_TEXT_BYTES + 1);
+    assert!(cut.truncated);
+    assert_eq!(
+        cut.pages.first().map(|page| page.text.len()),
+        Some(limit::ATTACHMENT_TEXT_BYTES)
+    );
+}
+
+#[test]
+fn deep_html_and_stray_tags_are_read() {
+    for html in [
+        "<div>".repeat(100_000) + "deep",
+        "</div>".repeat(100_000) + "stray",
+        "<b><i>".repeat(20_000) + &"</b>".repeat(20_000) + "crossed",
+        "<table><td>".repeat(20_000) + "tables",
+        "<blockquote>".repeat(5_000) + "quotes",
+        "<ul><li>".repeat(5_000) + "lists",
+    ] {
+        let seen = postroom_mail::html_to_text(&html);
+        assert!(seen.text.contains(html.rsplit('>').next().expect("words")));
+        let _ = postroom_mail::html(&mail("Content-Type: text/html\n", &html));
+    }
+}
