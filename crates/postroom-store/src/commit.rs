@@ -355,7 +355,7 @@ async fn name_commit(conn: &mut Conn, name: u128, now: Timestamp) -> Result<(), 
     )
     .await?;
     // One commit in 64 tidies up.
-    if name % 64 == 0 {
+    if name.is_multiple_of(64) {
         conn.execute(
             "DELETE FROM commits WHERE committed_at < $1",
             vec![now.plus_ms(-COMMIT_NAME_MS).ms().into()],

@@ -115,14 +115,6 @@ fn a_row_that_the_database_refuses_stops_its_own_command_only() {
         };
         // Two keys of one secret are stopped by no rule but the table's own.
         world.store.transact(key()).await.expect("made");
-        let tenant_of_nobody = postroom_core::DomainRow {
-            id: postroom_types::DomainId::from_parts(1, 1),
-            tenant_id: None,
-            name: "x.example".to_owned(),
-            state: postroom_core::DomainState::Local,
-            created_at: world.now(),
-        };
-        drop(tenant_of_nobody);
         let answers = world
             .store
             .transact_all(vec![

@@ -39,11 +39,11 @@ pub(crate) fn on_both<F: Future<Output = ()>>(test: impl Fn(World) -> F) {
         .expect("runtime");
     runtime.block_on(async {
         run(&test, World::open(None).await).await;
-        if let Some((server, name)) = fresh_database().await {
-            let (base, _) = server.rsplit_once('/').expect("a URL with a database");
-            let world = World::open(Some(format!("{base}/{name}"))).await;
-            run(&test, world).await;
-            administer(&server, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        if let Some((server, name)) = fresh_schema().await {
+            let and = if server.contains('?') { '&' } else { '?' };
+            let url = format!("{server}{and}options=-c%20search_path%3D{name}");
+            run(&test, World::open(Some(url)).await).await;
+            administer(&server, &format!("DROP SCHEMA {name} CASCADE")).await;
         }
     });
 }
@@ -65,8 +65,9 @@ async fn administer(server: &str, sql: &str) {
         .expect("done");
 }
 
-/// The test server, and the name of a new database on it.
-async fn fresh_database() -> Option<(String, String)> {
+/// The test server, and the name of a new schema in its database, which stands for a database of
+/// the test's own.
+async fn fresh_schema() -> Option<(String, String)> {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests are told of a server this way"
@@ -78,8 +79,8 @@ async fn fresh_database() -> Option<(String, String)> {
         std::process::id(),
         COUNT.fetch_add(1, Ordering::Relaxed)
     );
-    administer(&server, &format!("DROP DATABASE IF EXISTS {name}")).await;
-    administer(&server, &format!("CREATE DATABASE {name}")).await;
+    administer(&server, &format!("DROP SCHEMA IF EXISTS {name} CASCADE")).await;
+    administer(&server, &format!("CREATE SCHEMA {name}")).await;
     Some((server, name))
 }
 
