@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use postroom_query::{AttachmentType, Field, Filter, Plan, State, TextForm, TextLeaf, Who};
 use roaring::RoaringTreemap;
 use tantivy::{
+    Searcher,
     query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query},
     schema::Field as IndexField,
 };
@@ -12,7 +13,7 @@ use tantivy::{
 use crate::{
     analysis::{Wanted, fold},
     columns::{ColumnQuery, Test},
-    rank::{Column, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns},
+    rank::{Column, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns, docs_with},
     schema::{Fields, NAME_MARK, flags},
     terms::{TermScan, exact},
 };
@@ -42,8 +43,16 @@ pub(crate) enum Compiled {
 pub(crate) struct Compiler<'a> {
     pub(crate) fields: &'a Fields,
     pub(crate) corpus: &'a Arc<Corpus>,
+    pub(crate) searcher: &'a Searcher,
     pub(crate) states: &'a BTreeMap<State, RoaringTreemap>,
     pub(crate) reading: Reading,
+}
+
+/// The words of a leaf, where to look for them, and in how many messages they may stand.
+struct Sought {
+    wanted: Wanted,
+    columns: Vec<Column>,
+    docs_with: u64,
 }
 
 impl Compiler<'_> {
@@ -75,38 +84,63 @@ impl Compiler<'_> {
         clauses.finish()
     }
 
-    /// The conditions that are not words, and at least one of the words.
+    /// The conditions that are not words, and at least one of the words. Words that stand in every
+    /// fifth message do not count when there are others; a word that stands nowhere may be one letter
+    /// off.
     fn some_of(&self, plans: &[Plan]) -> Compiled {
-        let (words, others): (Vec<&Plan>, Vec<&Plan>) =
-            plans.iter().partition(|plan| matches!(plan, Plan::Text(_)));
         let mut clauses = Clauses::default();
-        for plan in others {
+        let mut words = Vec::new();
+        for plan in plans {
             match plan {
+                Plan::Text(leaf) => words.extend(self.wanted(leaf).map(|sought| (leaf, sought))),
                 Plan::Not(inner) => clauses.must_not(self.plan(inner, true)),
                 plan => clauses.must(self.plan(plan, false)),
             }
         }
-        clauses.must(any_of(words.into_iter().map(|plan| self.plan(plan, false))));
+        let telling = |docs_with: u64| docs_with <= self.searcher.num_docs() / 5;
+        let enough = words
+            .iter()
+            .filter(|(_, sought)| telling(sought.docs_with))
+            .count()
+            > 1;
+        let asked = words
+            .into_iter()
+            .filter(|(_, sought)| !enough || telling(sought.docs_with))
+            .map(|(leaf, sought)| {
+                if sought.docs_with == 0 && leaf.words.form == TextForm::Term {
+                    self.near(&sought.wanted, &sought.columns)
+                } else {
+                    self.leaf(Lookup::Wanted(sought.wanted), &sought.columns)
+                }
+            });
+        clauses.must(any_of(asked));
         clauses.finish()
     }
 
     fn text(&self, leaf: &TextLeaf, negated: bool) -> Compiled {
-        let form = leaf.words.form;
-        let Some(wanted) = Wanted::of(&leaf.words.text, form == TextForm::Prefix) else {
+        let Some(sought) = self.wanted(leaf) else {
             return Compiled::Silent;
         };
-        let columns = match leaf.field {
-            None => columns(self.fields).to_vec(),
-            Some(Field::Subject) => columns(self.fields)
-                .into_iter()
-                .filter(|column| column.field == self.fields.subject)
-                .collect(),
-        };
-        let near = self.reading == Reading::Near && !negated && form == TextForm::Term;
-        if near && wanted.stem.is_none() {
-            return self.near(&wanted, &columns);
+        let near = self.reading == Reading::Near && !negated && leaf.words.form == TextForm::Term;
+        if near && sought.wanted.stem.is_none() {
+            return self.near(&sought.wanted, &sought.columns);
         }
-        self.leaf(Lookup::Wanted(wanted), &columns)
+        self.leaf(Lookup::Wanted(sought.wanted), &sought.columns)
+    }
+
+    fn wanted(&self, leaf: &TextLeaf) -> Option<Sought> {
+        let wanted = Wanted::of(&leaf.words.text, leaf.words.form == TextForm::Prefix)?;
+        let mut columns = columns(self.fields).to_vec();
+        if leaf.field == Some(Field::Subject) {
+            columns.retain(|column| column.field == self.fields.subject);
+        }
+        // A dictionary that does not read fails the search itself, which says so.
+        let docs_with = docs_with(self.searcher, &columns, &wanted).unwrap_or(1);
+        Some(Sought {
+            wanted,
+            columns,
+            docs_with,
+        })
     }
 
     /// Every word of a leaf that is long enough, one letter off or cut.
@@ -120,8 +154,12 @@ impl Compiler<'_> {
                     inside: vec![self.fields.subject, self.fields.people],
                 };
                 clauses.must(self.leaf(Lookup::Near(near), columns));
-            } else if alone {
-                clauses.must(self.leaf(Lookup::Wanted(wanted.clone()), columns));
+            } else if alone || word.text.chars().count() >= NEAR_CHARS {
+                let word = Wanted {
+                    words: vec![word.clone()],
+                    stem: None,
+                };
+                clauses.must(self.leaf(Lookup::Wanted(word), columns));
             }
         }
         if clauses.is_empty() {

@@ -61,7 +61,7 @@ pub fn why(
         };
         if let Some(place) = place_of(leaf, Match::Exact, texts) {
             reasons.push(format!("text:\"{shown}\" ({place})"));
-        } else if how == Match::Fuzzy && place_of(leaf, Match::Fuzzy, texts).is_some() {
+        } else if how != Match::Exact && place_of(leaf, how, texts).is_some() {
             near.push(format!("fuzzy:\"{shown}\""));
         }
     }

@@ -46,9 +46,9 @@ pub(crate) fn columns(fields: &Fields) -> [Column; COLUMNS] {
     [
         column(fields.subject, 8.0, 0.3),
         column(fields.people, 4.0, 0.3),
-        column(fields.body, 3.0, 0.6),
-        column(fields.attachment, 1.5, 0.6),
-        column(fields.quoted, 1.0, 0.6),
+        column(fields.body, 3.0, 0.8),
+        column(fields.attachment, 1.5, 0.8),
+        column(fields.quoted, 1.0, 0.8),
     ]
 }
 
@@ -131,7 +131,8 @@ impl Query for LeafQuery {
         };
         match &self.lookup {
             Lookup::Wanted(wanted) if !wanted.words.is_empty() => {
-                let rarity = self.rarity(searcher, wanted)?;
+                let docs_with = docs_with(searcher, &self.columns, wanted)?;
+                let rarity = self.corpus.rarity(docs_with);
                 Ok(Box::new(WordsWeight {
                     wanted: wanted.clone(),
                     counts: self
@@ -170,23 +171,28 @@ impl Query for LeafQuery {
     }
 }
 
+/// In how many messages the rarest word of a leaf stands, at most: words in a row are at least that
+/// rare. A beginning alone counts as nothing known.
+pub(crate) fn docs_with(
+    searcher: &Searcher,
+    columns: &[Column],
+    wanted: &Wanted,
+) -> tantivy::Result<u64> {
+    let mut rarest = u64::MAX;
+    for word in &wanted.words {
+        let mut most = 0;
+        for column in columns {
+            let term = Term::from_field_text(column.field, &word.text);
+            most = most.max(searcher.doc_freq(&term)?);
+        }
+        rarest = rarest.min(most);
+    }
+    Ok(if wanted.words.is_empty() { 1 } else { rarest })
+}
+
 type AddTerm<'a> = dyn FnMut(&tantivy::postings::TermInfo, f32) -> tantivy::Result<()> + 'a;
 
 impl LeafQuery {
-    /// The rarity of the rarest word of a leaf: words in a row are at least that rare.
-    fn rarity(&self, searcher: &Searcher, wanted: &Wanted) -> tantivy::Result<f32> {
-        let mut rarest = 0.0_f32;
-        for word in &wanted.words {
-            let mut docs_with = 0;
-            for column in &self.columns {
-                let term = Term::from_field_text(column.field, &word.text);
-                docs_with = docs_with.max(searcher.doc_freq(&term)?);
-            }
-            rarest = rarest.max(self.corpus.rarity(docs_with));
-        }
-        Ok(rarest)
-    }
-
     /// Reads every posting of all terms that a leaf stands for, ahead of scoring: only then is it
     /// known how rare the leaf is.
     fn listed(

@@ -1,6 +1,6 @@
 //! One search from plan to ranked messages.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use postroom_query::Plan;
 use postroom_types::{
@@ -24,6 +24,13 @@ use crate::{
 /// Fewer matches than this and the fallbacks are tried.
 const FEW: u64 = 3;
 
+/// With more words than this a relaxed search takes them for a question, of which a message has
+/// some words rather than all.
+const QUESTION_WORDS: usize = 3;
+
+/// What the words of a message weigh more when it has all that were asked for.
+const ALL_WORDS: f32 = 1.2;
+
 /// Finds, ranks and counts.
 pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantivy::Result<Ranked> {
     let limit = request.limit.min(RANKED_IDS);
@@ -42,24 +49,20 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
         scored: worded,
     };
     let mut found = Found::default();
-    found.add(
-        run(snapshot, request, Reading::Exact, best(keep))?,
-        Match::Exact,
-        worded,
-    );
-    if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
-        found.add(
-            run(snapshot, request, Reading::Near, best(keep))?,
-            Match::Fuzzy,
-            worded,
-        );
-    }
-    if request.relaxed && found.total < FEW && matches!(request.plan, Plan::And(_)) && worded {
-        found.add(
-            run(snapshot, request, Reading::Some, best(keep))?,
-            Match::Relaxed,
-            worded,
-        );
+    let exact = run(snapshot, request, Reading::Exact, best(keep))?;
+    if worded && request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS {
+        let some = run(snapshot, request, Reading::Some, best(keep))?;
+        found.add_question(exact, some);
+    } else {
+        found.add(exact, Match::Exact, worded);
+        if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
+            let near = run(snapshot, request, Reading::Near, best(keep))?;
+            found.add(near, Match::Fuzzy, worded);
+        }
+        if worded && request.relaxed && found.total < FEW {
+            let some = run(snapshot, request, Reading::Some, best(keep))?;
+            found.add(some, Match::Relaxed, worded);
+        }
     }
     found.candidates.truncate(keep);
     let mut ranked = Ranked {
@@ -96,6 +99,7 @@ fn run(
     let compiler = Compiler {
         fields: &snapshot.fields,
         corpus: &snapshot.corpus()?,
+        searcher: &snapshot.searcher,
         states: request.states,
         reading,
     };
@@ -161,14 +165,38 @@ impl Found {
         }
         self.total += collected.total.saturating_sub(known.len() as u64);
     }
+
+    /// Takes what has some of the words of a question, and puts those that have all a little higher.
+    fn add_question(&mut self, exact: Collected, some: Collected) {
+        let all: HashSet<u64> = exact.best.iter().map(|candidate| candidate.num).collect();
+        self.total = some.total.max(exact.total);
+        self.candidates = some.best;
+        for candidate in &mut self.candidates {
+            if all.contains(&candidate.num) {
+                candidate.score *= ALL_WORDS;
+            }
+        }
+        self.candidates.sort_unstable_by(Candidate::order);
+        let hits = self.candidates.iter().map(|candidate| Hit {
+            num: candidate.num,
+            score: score(Match::Relaxed, candidate.score),
+            date: Timestamp::from_ms(candidate.date),
+            how: if all.contains(&candidate.num) {
+                Match::Exact
+            } else {
+                Match::Relaxed
+            },
+        });
+        self.hits = hits.collect();
+    }
 }
 
 /// The weight of a sum of words on the scale of the answer, 0 to 1.
-pub(crate) fn score(how: Match, sum: f32) -> f32 {
+fn score(how: Match, sum: f32) -> f32 {
     let top = match how {
         Match::Exact => 0.7,
         Match::Fuzzy => 0.5,
-        Match::Relaxed => 0.35,
+        Match::Relaxed => 0.5,
     };
     top * sum / (sum + 4.0)
 }

@@ -234,6 +234,8 @@ fn words_one_letter_off_or_cut_are_found_by_the_fallback() {
     world.check_fuzzy("turquose", 6);
     assert!(world.find("\"quartrly figures\"").hits.is_empty());
     assert!(world.find("-booking quartxyz").hits.is_empty());
+    // Another number is another thing.
+    assert!(world.find("INV-88214").hits.is_empty());
     let plan = planned("quartrly figures");
     let reasons = why(&plan, Match::Fuzzy, &world.texts(5), &|_| false);
     assert_eq!(
@@ -711,7 +713,40 @@ fn relaxed_searches_find_messages_with_some_of_the_words() {
         ranked.hits.first().map(|hit| (hit.num, hit.how)),
         Some((21, Match::Relaxed))
     );
-    assert_eq!(ranked.total, 21);
+    // The words that every note has say nothing.
+    assert_eq!(ranked.total, 1);
+}
+
+#[test]
+fn a_question_ranks_all_of_its_words_above_some_of_them() {
+    let mut docs: Vec<Doc> = (1..=20)
+        .map(|num| mail(num, "weekly note", "the text of the week"))
+        .collect();
+    docs.push(mail(21, "note", "gearbox quote"));
+    docs.push(mail(
+        22,
+        "note",
+        "what is the gearbox quote of the garage in leeds",
+    ));
+    docs.push(mail(23, "note", "garage"));
+    let world = world(docs);
+    let states = BTreeMap::new();
+    let asked = |query: &str| {
+        let plan = planned(query);
+        let request = SearchRequest {
+            relaxed: true,
+            ..SearchRequest::new(&plan, &states)
+        };
+        let hits = world.index.search(&request).expect("search").hits;
+        hits.iter()
+            .map(|hit| (hit.num, hit.how))
+            .collect::<Vec<_>>()
+    };
+    let all = asked("what is the gearbox quote of the garage");
+    assert_eq!(all[0], (22, Match::Exact));
+    assert_eq!(all[1], (21, Match::Relaxed));
+    let misspelt = asked("who is it that has the gearbux quotte");
+    assert_eq!(misspelt[0], (21, Match::Relaxed));
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn sought(place: usize, leaf: &TextLeaf, how: Match) -> Option<Sought> {
         .chain(wanted.stem)
         .map(|word| (word.text, word.position))
         .collect();
-    let near = how == Match::Fuzzy
+    let near = how != Match::Exact
         && form == TextForm::Term
         && !open
         && words.iter().any(|(word, _)| may_be_near(word));
