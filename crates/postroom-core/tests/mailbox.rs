@@ -1,5 +1,11 @@
 //! What must hold of threads, labels and duplicates for any mails in any order.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "helpers of tests may fail loudly, as the tests do"
+)]
+
 use postroom_core::{
     AddressRole, AddressRow, AddressStatus, ArchiveThread, Change, Command, Context, Decision,
     Draft, IdentityRow, IdentityStatus, Import, ImportOutcome, MessageRow, Mode, Outcome, RawMail,
