@@ -24,7 +24,7 @@ use self::alias::{GROUPS, VERBS, Verb};
     after_help = "Exit status: 0 fine, 1 problems were found, 2 wrong usage or input and output failed."
 )]
 pub(crate) struct Cli {
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Options of every command")]
     pub(crate) global: Global,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -160,7 +160,7 @@ pub(crate) enum Asked {
     /// A command of the process.
     Command(Box<Cli>),
     /// A verb with what was given.
-    Verb(&'static Verb, Global, clap::ArgMatches),
+    Verb(&'static Verb, Box<Global>, Box<clap::ArgMatches>),
 }
 
 /// The whole command line: the commands and the verbs.
@@ -245,7 +245,11 @@ pub(crate) fn parse(
             }
         }
         if fits {
-            return Ok(Asked::Verb(verb, Global::from_arg_matches(at)?, at.clone()));
+            return Ok(Asked::Verb(
+                verb,
+                Box::new(Global::from_arg_matches(at)?),
+                Box::new(at.clone()),
+            ));
         }
     }
     let mut cli = Cli::from_arg_matches(&matches)?;

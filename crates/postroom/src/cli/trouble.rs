@@ -14,7 +14,7 @@ pub(crate) const USAGE: u8 = 2;
 #[derive(Debug)]
 pub(crate) struct Trouble {
     /// A stable code.
-    pub(crate) code: String,
+    pub(crate) code: Box<str>,
     /// One sentence.
     pub(crate) message: String,
     /// What to do.
@@ -24,7 +24,7 @@ pub(crate) struct Trouble {
     /// Further facts.
     pub(crate) details: Value,
     /// The request that a server named.
-    pub(crate) request_id: Option<String>,
+    pub(crate) request_id: Option<Box<str>>,
 }
 
 impl Trouble {
@@ -45,7 +45,7 @@ impl Trouble {
         exit: u8,
     ) -> Self {
         Self {
-            code: code.to_owned(),
+            code: code.into(),
             message: message.into(),
             fix: fix.into(),
             exit,
@@ -76,8 +76,8 @@ impl Trouble {
             request_id: error
                 .get("request_id")
                 .and_then(Value::as_str)
-                .map(str::to_owned),
-            code,
+                .map(Into::into),
+            code: code.into(),
         })
     }
 
@@ -98,19 +98,19 @@ impl Trouble {
 
     fn envelope(&self) -> Value {
         let mut error = json!({
-            "code": self.code,
+            "code": &*self.code,
             "message": self.message,
             "retryable": false,
             "fix": self.fix,
         });
         if let Some(known) = postroom_types::ErrorCode::ALL
             .iter()
-            .find(|known| known.as_str() == self.code)
+            .find(|known| known.as_str() == &*self.code)
         {
             error["retryable"] = known.retryable().into();
         }
         if let Some(request_id) = &self.request_id {
-            error["request_id"] = request_id.as_str().into();
+            error["request_id"] = request_id.as_ref().into();
         }
         if !self.details.is_null() {
             error["details"] = self.details.clone();
@@ -145,7 +145,7 @@ fn detail_lines(details: &Value) -> Vec<String> {
 impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
         Self {
-            code: failure.code.as_str().to_owned(),
+            code: failure.code.as_str().into(),
             exit: failure.code.exit_status(),
             details: if failure.details.is_empty() {
                 Value::Null

@@ -331,12 +331,7 @@ async fn post(
             Posted::Duplicate
         }
         Ok(_) => Posted::Stored,
-        Err(trouble)
-            if matches!(
-                trouble.code.as_str(),
-                "invalid_request" | "message_too_large"
-            ) =>
-        {
+        Err(trouble) if matches!(&*trouble.code, "invalid_request" | "message_too_large") => {
             Posted::Failed(ItemFailure {
                 path: item.path,
                 offset: item.offset,

@@ -1,5 +1,11 @@
 //! The product from outside: the real executable over REST, MCP, SMTP and the command line.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why and ends"
+)]
+
 mod cli;
 mod configuration;
 mod mail;
