@@ -140,7 +140,7 @@ impl<'a> Walk<'a, '_> {
     /// Takes a part in: a multipart with a boundary is opened, anything else is a leaf.
     fn open(&mut self, mut part: Part<'a>, body: usize) {
         let index = self.parts.len();
-        let boundary = self.boundary_of(&part, body);
+        let boundary = self.boundary_of(&mut part, body);
         if let Some(boundary) = boundary {
             part.is_multipart = true;
             self.stack.push(Open {
@@ -156,12 +156,14 @@ impl<'a> Walk<'a, '_> {
         self.parts.push(part);
     }
 
-    fn boundary_of(&mut self, part: &Part<'_>, body: usize) -> Option<Vec<u8>> {
+    fn boundary_of(&mut self, part: &mut Part<'_>, body: usize) -> Option<Vec<u8>> {
         if !part.media.value.starts_with("multipart/") {
             return None;
         }
         if self.stack.len() >= limit::MIME_DEPTH {
             self.defects.push(Defect::new(DefectCode::MimeDepthCut));
+            // Listed as one attachment: its parts are nobody's text.
+            part.media.value = "application/octet-stream".to_owned();
             return None;
         }
         let rest = self.raw.get(body..).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! Real mails, when a folder of them is named by `POSTROOM_CORPORA`; nothing without it.
-#![allow(clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods, clippy::expect_used)]
 
 use std::{
     fs,

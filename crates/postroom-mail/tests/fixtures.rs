@@ -1,6 +1,6 @@
 //! Made-up mails under `test_data/<feature>/<case>.eml`, each with what reading it must give in
 //! `<case>.expect`. `POSTROOM_UPDATE_FIXTURES=1` writes the expectations anew.
-#![allow(clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods, clippy::expect_used)]
 
 use std::{fs, path::Path};
 

@@ -1,4 +1,5 @@
 //! What holds for any bytes.
+#![allow(clippy::expect_used)]
 
 use std::{fs, path::Path, sync::LazyLock};
 

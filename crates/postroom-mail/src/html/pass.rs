@@ -3,7 +3,7 @@
 //! No tree is built and nothing recurses: open elements stand on a stack, an end tag looks a
 //! bounded way down it, and each token is handled once.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{borrow::Cow, cell::RefCell, collections::HashMap};
 
 use html5ever::{
     Attribute, LocalName,
@@ -28,6 +28,9 @@ pub(super) trait Visitor {
     fn text(&mut self, text: &str);
 }
 
+/// Attributes of one tag; the tokenizer compares each with all before it.
+const ATTRIBUTES_MAX: usize = 64;
+
 /// Reads `html` and answers whether words were hidden in it.
 pub(super) fn run<V: Visitor>(html: &str, visitor: V) -> (V, bool) {
     let sink = Sink(RefCell::new(Pass {
@@ -39,7 +42,7 @@ pub(super) fn run<V: Visitor>(html: &str, visitor: V) -> (V, bool) {
     }));
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(html));
+    input.push_back(StrTendril::from_slice(&with_few_attributes(html)));
     // A pause for a script or a charset is none here: the rest is fed again.
     while !input.is_empty() {
         let _ = tokenizer.feed(&input);
@@ -47,6 +50,62 @@ pub(super) fn run<V: Visitor>(html: &str, visitor: V) -> (V, bool) {
     tokenizer.end();
     let pass = tokenizer.sink.0.into_inner();
     (pass.visitor, pass.hidden_text)
+}
+
+/// The document with each tag cut behind [`ATTRIBUTES_MAX`] attributes.
+fn with_few_attributes(html: &str) -> Cow<'_, str> {
+    let bytes = html.as_bytes();
+    let mut out = String::new();
+    let (mut kept_from, mut at) = (0, 0);
+    while let Some(found) = memchr::memchr(b'<', bytes.get(at..).unwrap_or_default()) {
+        let tag = at + found;
+        let (cut, end) = scan_tag(bytes, tag + 1);
+        if let Some(cut) = cut {
+            out.push_str(html.get(kept_from..cut).unwrap_or_default());
+            kept_from = end;
+        }
+        at = end.max(tag + 1);
+    }
+    if kept_from == 0 {
+        return html.into();
+    }
+    out.push_str(html.get(kept_from..).unwrap_or_default());
+    out.into()
+}
+
+/// Where the tag whose name begins at `at` has its last attribute that is kept, when it has more,
+/// and where it ends: at its `>`, or at a `<` that begins something else.
+fn scan_tag(bytes: &[u8], at: usize) -> (Option<usize>, usize) {
+    if !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
+        return (None, at);
+    }
+    let (mut attributes, mut cut) = (0usize, None);
+    let (mut after_blank, mut after_equals, mut quote) = (false, false, None);
+    for (offset, &byte) in bytes.get(at..).unwrap_or_default().iter().enumerate() {
+        if let Some(open) = quote {
+            if byte == open {
+                (quote, after_blank) = (None, true);
+            }
+            continue;
+        }
+        match byte {
+            b'>' | b'<' => return (cut, at + offset),
+            b'"' | b'\'' if after_equals => (quote, after_equals) = (Some(byte), false),
+            b'=' => (after_equals, after_blank) = (true, false),
+            b'/' => after_blank = true,
+            _ if byte.is_ascii_whitespace() => after_blank = !after_equals || after_blank,
+            _ => {
+                if after_blank && !after_equals {
+                    attributes += 1;
+                    if attributes == ATTRIBUTES_MAX + 1 {
+                        cut = Some(at + offset);
+                    }
+                }
+                (after_blank, after_equals) = (false, false);
+            }
+        }
+    }
+    (cut, bytes.len())
 }
 
 /// All style sheets, wherever they stand, except those in comments.
