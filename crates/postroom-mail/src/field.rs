@@ -4,6 +4,9 @@ use postroom_types::limit;
 
 use crate::{Defect, DefectCode};
 
+/// Continuations of a damaged line that are looked past.
+const FOLDS_SKIPPED: usize = 4;
+
 /// One field as it stands in the bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Field<'a> {
@@ -145,7 +148,14 @@ fn is_mbox_line(text: &[u8]) -> bool {
 /// A line that is no field: damage inside the header when a field follows, else the body of a mail
 /// whose separating blank line was lost.
 fn is_body_start(raw: &[u8], next: usize, block: &Block<'_>) -> bool {
-    let (following, _) = line(raw, next);
+    // The damaged line may have been folded.
+    let (mut following, mut after) = line(raw, next);
+    for _ in 0..FOLDS_SKIPPED {
+        if !following.starts_with(b" ") && !following.starts_with(b"\t") {
+            break;
+        }
+        (following, after) = line(raw, after);
+    }
     let Some(field) = split_field(following, next) else {
         return true;
     };

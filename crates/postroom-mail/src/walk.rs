@@ -257,16 +257,26 @@ fn line_end_before(raw: &[u8], start: usize, from: usize) -> usize {
     from + trimmed.len()
 }
 
-/// The innermost multipart whose delimiter this line is, and whether it closes it.
+/// The innermost multipart whose delimiter this line is, and whether it closes it. A line that is
+/// one to the letter comes first; after that its beginning counts (RFC 2046 section 5.1.2), unless
+/// the boundary is too plain to tell.
 fn match_line(stack: &[Open], line: &[u8]) -> Option<(usize, bool)> {
     let rest = line.strip_prefix(b"--")?.trim_ascii_end();
-    stack.iter().enumerate().rev().find_map(|(level, open)| {
-        let tail = rest.strip_prefix(open.boundary.as_slice())?;
-        match tail {
-            b"" => Some((level, false)),
-            b"--" => Some((level, true)),
-            _ => None,
-        }
+    let levels = || stack.iter().enumerate().rev();
+    let exact =
+        levels().find_map(
+            |(level, open)| match rest.strip_prefix(open.boundary.as_slice())? {
+                b"" => Some((level, false)),
+                b"--" => Some((level, true)),
+                _ => None,
+            },
+        );
+    exact.or_else(|| {
+        levels().find_map(|(level, open)| {
+            let tail = rest.strip_prefix(open.boundary.as_slice())?;
+            let is_telling = open.boundary.iter().any(u8::is_ascii_alphanumeric);
+            is_telling.then(|| (level, tail.starts_with(b"--")))
+        })
     })
 }
 

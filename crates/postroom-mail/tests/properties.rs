@@ -119,8 +119,6 @@ fn check(raw: &[u8]) -> Parsed {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
-
     #[test]
     fn any_bytes_are_a_message(raw in prop::collection::vec(any::<u8>(), 0..2_000)) {
         check(&raw);

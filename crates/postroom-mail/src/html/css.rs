@@ -256,33 +256,35 @@ pub(super) fn declarations(block: &str) -> Vec<Declaration> {
     found
 }
 
+/// Properties that decide whether a text is seen.
+const NAMES: [&str; 24] = [
+    "display",
+    "visibility",
+    "opacity",
+    "font-size",
+    "font",
+    "color",
+    "background",
+    "background-color",
+    "background-image",
+    "width",
+    "height",
+    "max-width",
+    "max-height",
+    "overflow",
+    "overflow-x",
+    "overflow-y",
+    "position",
+    "left",
+    "top",
+    "right",
+    "bottom",
+    "clip",
+    "clip-path",
+    "text-indent",
+];
+
 fn declaration(name: &str, value: &str, found: &mut Vec<Declaration>) {
-    const NAMES: [&str; 24] = [
-        "display",
-        "visibility",
-        "opacity",
-        "font-size",
-        "font",
-        "color",
-        "background",
-        "background-color",
-        "background-image",
-        "width",
-        "height",
-        "max-width",
-        "max-height",
-        "overflow",
-        "overflow-x",
-        "overflow-y",
-        "position",
-        "left",
-        "top",
-        "right",
-        "bottom",
-        "clip",
-        "clip-path",
-        "text-indent",
-    ];
     let Some(name) = NAMES.iter().find(|known| name.eq_ignore_ascii_case(known)) else {
         return;
     };

@@ -7,6 +7,8 @@
 pub(super) const WROTE: &[&str] = &[
     "wrote",
     "writes",
+    "said",
+    "says",
     "quoting",
     "schrieb",
     "geschrieben",
