@@ -9,7 +9,7 @@ use http::{
     header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
 };
 use postroom_app::{Failure, operation::BytesBody};
-use postroom_types::{ErrorCode, RequestId, limit};
+use postroom_types::{ErrorCode, RequestId};
 use serde_json::Value;
 
 /// The header that names a request; it stands on every answer.
@@ -69,10 +69,10 @@ pub(crate) fn refuse(code: ErrorCode, request_id: RequestId) -> Response {
 }
 
 /// Puts the key's limit on an authenticated answer.
-pub(crate) fn with_limit(mut response: Response) -> Response {
+pub(crate) fn with_limit(mut response: Response, per_minute: u32) -> Response {
     response
         .headers_mut()
-        .insert(LIMIT, HeaderValue::from(limit::RATE_KEY_PER_MINUTE));
+        .insert(LIMIT, HeaderValue::from(per_minute));
     response
 }
 

@@ -1,14 +1,15 @@
 //! The room as the protocol's registry: tools from the operation table, prompts, resources.
 
+mod caller;
+mod source;
+
 use std::{
     collections::{BTreeMap, HashMap},
-    future::Future,
-    pin::Pin,
     sync::{Arc, LazyLock},
 };
 
 use postroom_app::{
-    Actor, CallContext, Failure, Operation, Reply, Room,
+    CallContext, Failure, Operation, Reply,
     operation::{self, Surface, TABLE, Toolset},
     prompt::{self, PROMPTS},
     resource::{self, RESOURCES},
@@ -19,132 +20,11 @@ use postroom_mcp::{
     LocalFuture, Outcome, PromptMessage, PromptResult, ReadResult, Reference, Registry,
     ResourceContents, Revision, Role, ServerInfo, Subscription, ToolResult, Visitor,
 };
-use postroom_types::{ErrorCode, Secret, TenantId};
+use postroom_types::ErrorCode;
 use serde_json::{Value, json, value::RawValue};
-use tokio::sync::OnceCell;
 
-/// A caller of the protocol.
-#[derive(Debug, Clone)]
-pub struct McpCaller(Arc<CallerParts>);
-
-#[derive(Debug)]
-struct CallerParts {
-    /// What it may do. Of the holder of the data folder this is an outline until the room is open.
-    actor: Actor,
-    principal: String,
-    token: Option<Secret<String>>,
-    holder: Option<Holder>,
-}
-
-/// The holder of the data folder, perhaps acting as one mailbox.
-#[derive(Debug)]
-struct Holder {
-    identity: Option<String>,
-    actor: OnceCell<Actor>,
-}
-
-impl McpCaller {
-    /// The holder of a key; the token is kept to ask again whether it still holds.
-    pub(crate) fn with_token(actor: Actor, token: &str) -> Self {
-        let principal = actor
-            .key
-            .map_or_else(|| "local".to_owned(), |key| key.to_string());
-        let token = Some(Secret::new(token.to_owned()));
-        Self(Arc::new(CallerParts {
-            actor,
-            principal,
-            token,
-            holder: None,
-        }))
-    }
-
-    /// The holder of the data folder: all of its first tenant, or as an agent of one mailbox would
-    /// when `identity` names one by id or address.
-    pub fn holder(identity: Option<String>) -> Self {
-        let nobody = TenantId::from_parts(0, 0);
-        let actor = match identity {
-            Some(_) => Actor::agent_outline(nobody),
-            None => Actor::local_tenant(nobody),
-        };
-        let holder = Some(Holder {
-            identity,
-            actor: OnceCell::new(),
-        });
-        Self(Arc::new(CallerParts {
-            actor,
-            principal: "local".to_owned(),
-            token: None,
-            holder,
-        }))
-    }
-
-    /// What the caller may list.
-    pub(crate) fn actor(&self) -> &Actor {
-        &self.0.actor
-    }
-
-    /// As whom the caller acts in an open room.
-    async fn acting(&self, room: &Room) -> Result<&Actor, Failure> {
-        let Some(holder) = &self.0.holder else {
-            return Ok(&self.0.actor);
-        };
-        let resolve = async || match &holder.identity {
-            Some(named) => room.local_agent(named).await,
-            None => Ok(Actor::local_tenant(room.default_tenant())),
-        };
-        holder.actor.get_or_try_init(resolve).await
-    }
-
-    pub(crate) fn token(&self) -> Option<&str> {
-        self.0.token.as_ref().map(|token| token.expose().as_str())
-    }
-}
-
-type Opening = Pin<Box<dyn Future<Output = Result<Arc<Room>, Failure>> + Send>>;
-
-/// Where the registry finds its room: at hand, or opened by the first call that needs it.
-pub struct RoomSource {
-    cell: OnceCell<Arc<Room>>,
-    open: Box<dyn Fn() -> Opening + Send + Sync>,
-}
-
-impl std::fmt::Debug for RoomSource {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RoomSource")
-            .field("open", &self.cell.initialized())
-            .finish_non_exhaustive()
-    }
-}
-
-impl RoomSource {
-    /// A room that is open.
-    pub fn ready(room: Arc<Room>) -> Self {
-        Self {
-            cell: OnceCell::new_with(Some(room)),
-            open: Box::new(|| Box::pin(std::future::ready(Err(ErrorCode::Unavailable.into())))),
-        }
-    }
-
-    /// A room that `open` opens when it is first needed.
-    pub fn on_demand<F>(open: impl Fn() -> F + Send + Sync + 'static) -> Self
-    where
-        F: Future<Output = Result<Arc<Room>, Failure>> + Send + 'static,
-    {
-        Self {
-            cell: OnceCell::new(),
-            open: Box::new(move || Box::pin(open())),
-        }
-    }
-
-    async fn room(&self) -> Result<&Arc<Room>, Failure> {
-        self.cell.get_or_try_init(|| (self.open)()).await
-    }
-
-    /// The room, if it was opened.
-    pub fn opened(&self) -> Option<&Arc<Room>> {
-        self.cell.get()
-    }
-}
+pub use caller::McpCaller;
+pub use source::RoomSource;
 
 /// The registry.
 #[derive(Debug)]
@@ -344,7 +224,7 @@ impl Registry for RoomRegistry {
     }
 
     fn principal<'a>(&self, caller: &'a McpCaller) -> &'a str {
-        &caller.0.principal
+        caller.principal()
     }
 
     fn instructions(&self) -> Option<&str> {

@@ -124,8 +124,16 @@ async fn handle(
         Ok(actor) => Arc::new(actor),
         Err(failure) => return answer::failure(&failure, request_id),
     };
-    if let Err(failure) = surfaces.room.charge(&actor) {
-        return answer::with_limit(answer::failure(&failure, request_id));
+    let takes_mail = matches!(operation.handler, Handler::BytesIn(_));
+    let (charged, per_minute) = match takes_mail {
+        true => (
+            surfaces.room.charge_ingest(&actor),
+            limit::RATE_INGEST_PER_MINUTE,
+        ),
+        false => (surfaces.room.charge(&actor), limit::RATE_KEY_PER_MINUTE),
+    };
+    if let Err(failure) = charged {
+        return answer::with_limit(answer::failure(&failure, request_id), per_minute);
     }
     let reading = Reading {
         operation,
@@ -147,7 +155,7 @@ async fn handle(
         }
         Err(failure) => answer::failure(&failure, request_id),
     };
-    answer::with_limit(response)
+    answer::with_limit(response, per_minute)
 }
 
 /// Runs a call as a task of its own: a client that goes away cancels waits and reads, and never a

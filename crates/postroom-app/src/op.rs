@@ -2,6 +2,7 @@
 
 pub mod address_add;
 pub mod address_retire;
+pub mod deployment_get;
 pub mod get_webhook_event;
 pub mod identity_create;
 pub mod identity_get;

@@ -22,6 +22,8 @@ pub enum Bucket {
     Tenant,
     /// Searches, related mail and contacts of one key.
     Search,
+    /// Raw mails that one key puts in, instead of the two first.
+    Ingest,
 }
 
 impl Bucket {
@@ -31,6 +33,7 @@ impl Bucket {
             Self::Key => "key",
             Self::Tenant => "tenant",
             Self::Search => "search",
+            Self::Ingest => "ingest",
         }
     }
 
@@ -40,6 +43,7 @@ impl Bucket {
             Self::Key => limit::RATE_KEY_PER_MINUTE,
             Self::Tenant => limit::RATE_TENANT_PER_MINUTE,
             Self::Search => limit::RATE_SEARCH_PER_MINUTE,
+            Self::Ingest => limit::RATE_INGEST_PER_MINUTE,
         }
     }
 }
@@ -50,6 +54,7 @@ pub struct Rates {
     keys: Windows<KeyId>,
     tenants: Windows<TenantId>,
     searches: Windows<KeyId>,
+    ingests: Windows<KeyId>,
     uses: Windows<KeyId>,
 }
 
@@ -64,6 +69,7 @@ impl Rates {
         let taken = match bucket {
             Bucket::Key => self.keys.take(key, limit, now),
             Bucket::Search => self.searches.take(key, limit, now),
+            Bucket::Ingest => self.ingests.take(key, limit, now),
             Bucket::Tenant => match actor.tenant {
                 Some(tenant) => self.tenants.take(tenant, limit, now),
                 None => Ok(()),
@@ -94,6 +100,15 @@ impl Room {
         let now = self.now();
         self.rates().charge(actor, Bucket::Key, now)?;
         self.rates().charge(actor, Bucket::Tenant, now)
+    }
+
+    /// Counts one raw mail that is put in, instead of [`Room::charge`]: an archive is thousands of
+    /// mails and no reason to stop the agents of its tenant.
+    ///
+    /// # Errors
+    /// `rate_limited`, bucket `ingest`.
+    pub fn charge_ingest(&self, actor: &Actor) -> Result<(), Failure> {
+        self.rates().charge(actor, Bucket::Ingest, self.now())
     }
 }
 

@@ -1,25 +1,68 @@
 //! How the deployment stands, for its owner: the database, how much there is, how far the index is.
 
 use postroom_store::{DatabaseKind, read};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{Failure, Room};
 
 /// What the deployment runs on and how far it is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Status {
     /// The version of this program.
     pub version: &'static str,
     /// The database.
     pub database: Database,
     /// How much there is in all tenants.
-    pub counts: read::Counts,
+    pub counts: Counts,
     /// Each tenant's feed and index.
     pub indexes: Vec<IndexStatus>,
 }
 
+/// How much there is.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Counts {
+    /// Tenants.
+    pub tenants: u64,
+    /// Mailboxes that are not deleted.
+    pub identities: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Unread messages.
+    pub unread: u64,
+    /// Threads.
+    pub threads: u64,
+    /// Arrivals.
+    pub events: u64,
+    /// Arrivals that wait to be read.
+    pub pending_events: u64,
+    /// Arrivals that could not be read.
+    pub failed_events: u64,
+    /// Mails that imports could not take in.
+    pub import_failures: u64,
+}
+
+impl From<read::Counts> for Counts {
+    fn from(counts: read::Counts) -> Self {
+        Self {
+            tenants: counts.tenants,
+            identities: counts.identities,
+            messages: counts.messages,
+            unread: counts.unread,
+            threads: counts.threads,
+            events: counts.events,
+            pending_events: counts.pending_events,
+            failed_events: counts.failed_events,
+            import_failures: counts.import_failures,
+        }
+    }
+}
+
 /// The database in use.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Database {
     /// `sqlite` or `postgresql`.
     pub kind: &'static str,
@@ -30,7 +73,8 @@ pub struct Database {
 }
 
 /// How far one tenant's index is.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct IndexStatus {
     /// The tenant.
     pub tenant_id: postroom_types::TenantId,
@@ -75,7 +119,7 @@ impl Room {
         Ok(Status {
             version: env!("CARGO_PKG_VERSION"),
             database: self.database(),
-            counts,
+            counts: counts.into(),
             indexes: indexes.collect(),
         })
     }

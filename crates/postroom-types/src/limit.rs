@@ -110,6 +110,8 @@ limits! {
     RATE_TENANT_PER_MINUTE: u32 = 1_800, "429 rate_limited, bucket tenant";
     /// Searches per minute and key.
     RATE_SEARCH_PER_MINUTE: u32 = 120, "429 rate_limited, bucket search";
+    /// Raw mails put in per minute and key, counted apart from other requests.
+    RATE_INGEST_PER_MINUTE: u32 = 3_000, "429 rate_limited, bucket ingest";
     /// Active keys of one tenant.
     KEYS_PER_TENANT: usize = 100, "422 key_limit_reached";
     /// Longest overlap of a key rotation, hours.
@@ -160,6 +162,8 @@ limits! {
     INDEX_COMMIT_DOCS: usize = 4_000, "the rest waits for the next commit";
     /// Documents handed to the index past the store, bytes.
     INDEX_HANDOVER_BYTES: usize = 64 * 1024 * 1024, "loaded from the store";
+    /// Mailboxes and tenants whose labels are kept in memory.
+    LABEL_SCOPES: usize = 256, "read from the store again";
     /// Result sets kept in memory for paging.
     RESULT_SETS_IN_MEMORY: usize = 256, "older ones are read from the store";
     /// Mails of one batch of an import.

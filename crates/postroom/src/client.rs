@@ -69,6 +69,11 @@ impl Client {
         })
     }
 
+    /// The server's address.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Whether a server answers.
     pub(crate) async fn answers(&self) -> bool {
         let asked = self

@@ -19,6 +19,7 @@ pub const TABLE: &[Operation] = &[
     op::get_webhook_event::ROW,
     op::inbound_raw::ROW,
     op::message_raw::ROW,
+    op::deployment_get::ROW,
     op::tenant_create::ROW,
     op::tenant_list::ROW,
     op::tenant_get::ROW,

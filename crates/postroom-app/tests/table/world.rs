@@ -206,6 +206,7 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
     let identity = &ids.identity;
     match name {
         "mail_list_identities"
+        | "deployment_get"
         | "tenant_list"
         | "key_list"
         | "list_webhook_events"

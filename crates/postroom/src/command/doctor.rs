@@ -1,14 +1,13 @@
 //! `doctor` and `reindex`: how the deployment stands, and making the index anew.
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode, sync::Arc};
 
-use postroom_app::status::Status;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Done, progress};
 use crate::{
     cli::{
-        terminal::Terminal,
+        terminal::{Terminal, plain},
         trouble::{PROBLEMS, Trouble},
     },
     config::{self, Config},
@@ -22,38 +21,40 @@ const BACKLOG_HIGH: u64 = 10_000;
 
 /// Looks for problems; exit 1 when there are any.
 pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
-    if config.url.is_some() || running_server(&config.data).await?.is_some() {
-        return Err(Trouble::usage(
-            "A server holds the data folder; `doctor` looks at a folder that nobody holds.",
-            "Open the server's page at / for its state, or stop it first.",
-        ));
-    }
     let connection = Connection::open(config, false).await?;
-    let Connection::Folder(room) = &connection else {
-        return Err(Trouble::usage(
-            "`doctor` needs the data folder.",
-            "Leave --url out.",
-        ));
+    let held_by = match &connection {
+        Connection::Server(client, _) => Some(client.url().to_owned()),
+        Connection::Folder(_) => None,
     };
-    let status = room.status().await;
-    let free = free_bytes(&config.data);
+    let status = connection.call_json("deployment_get", Map::new()).await;
     connection.close().await;
     let status = status?;
+    // The disk of a server elsewhere is not ours to look at.
+    let free = config
+        .url
+        .is_none()
+        .then(|| free_bytes(&config.data))
+        .flatten();
     let problems = problems(&status, free);
-    let report = json!({
-        "version": status.version,
-        "database": status.database,
-        "counts": status.counts,
-        "indexes": status.indexes,
-        "disk_free_bytes": free,
-        "data": config.data,
-        "config": config::rows(config).into_iter().map(|(name, value, _)| (name.to_owned(), Value::from(value))).collect::<serde_json::Map<_, _>>(),
-        "problems": problems,
-    });
     if terminal.json {
-        terminal.value(&report);
+        let mut report = status.as_object().cloned().unwrap_or_default();
+        let values = config::rows(config)
+            .into_iter()
+            .map(|(name, value, _)| (name.to_owned(), Value::from(value)));
+        report.insert("server".to_owned(), held_by.into());
+        report.insert("data".to_owned(), config.data.display().to_string().into());
+        report.insert("disk_free_bytes".to_owned(), free.into());
+        report.insert("config".to_owned(), Value::Object(values.collect()));
+        report.insert("problems".to_owned(), problems.clone().into());
+        terminal.value(&Value::Object(report));
     } else {
-        show(terminal, &status, free, config, &problems);
+        show(terminal, &status, free, held_by.as_deref(), config);
+        for problem in &problems {
+            terminal.line(&format!("problem: {problem}"));
+        }
+        if problems.is_empty() {
+            terminal.line("No problems found.");
+        }
     }
     Ok(if problems.is_empty() {
         ExitCode::SUCCESS
@@ -62,16 +63,28 @@ pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
     })
 }
 
-fn problems(status: &Status, free: Option<u64>) -> Vec<String> {
+fn number(status: &Value, pointer: &str) -> u64 {
+    status.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
+}
+
+fn backlog(status: &Value) -> u64 {
+    let indexes = status
+        .get("indexes")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    indexes.map(|index| number(index, "/backlog")).sum()
+}
+
+fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
     let mut problems = Vec::new();
-    let backlog: u64 = status.indexes.iter().map(|index| index.backlog).sum();
+    let (backlog, failed) = (backlog(status), number(status, "/counts/failed_events"));
     if backlog > BACKLOG_HIGH {
         problems.push(format!("The index is {backlog} changes behind; it catches up while a server runs, or run `postroom reindex`."));
     }
-    if status.counts.failed_events > 0 {
+    if failed > 0 {
         problems.push(format!(
-            "{} arrivals could not be read; `postroom event list` shows them.",
-            status.counts.failed_events
+            "{failed} arrivals could not be read; `postroom event list` shows them."
         ));
     }
     if free.is_some_and(|free| free < DISK_LOW_BYTES) {
@@ -82,47 +95,59 @@ fn problems(status: &Status, free: Option<u64>) -> Vec<String> {
 
 fn show(
     terminal: Terminal,
-    status: &Status,
+    status: &Value,
     free: Option<u64>,
+    held_by: Option<&str>,
     config: &Config,
-    problems: &[String],
 ) {
-    let counts = &status.counts;
-    let backlog: u64 = status.indexes.iter().map(|index| index.backlog).sum();
+    let text = |pointer: &str| {
+        plain(
+            status
+                .pointer(pointer)
+                .and_then(Value::as_str)
+                .unwrap_or("-"),
+        )
+    };
+    let count = |name: &str| number(status, &format!("/counts/{name}"));
+    let index = match backlog(status) {
+        0 => "complete".to_owned(),
+        behind => format!("{behind} changes behind"),
+    };
     let lines = [
-        ("version", status.version.to_owned()),
+        ("version", text("/version")),
         ("data", config.data.display().to_string()),
+        ("held by", held_by.unwrap_or("nobody").to_owned()),
         (
             "database",
             format!(
                 "{} {}, {}",
-                status.database.kind, status.database.version, status.database.durability
+                text("/database/kind"),
+                text("/database/version"),
+                text("/database/durability")
             ),
         ),
-        ("mailboxes", counts.identities.to_string()),
+        ("tenants", count("tenants").to_string()),
+        ("mailboxes", count("identities").to_string()),
         (
             "messages",
             format!(
                 "{} in {} threads, {} unread",
-                counts.messages, counts.threads, counts.unread
+                count("messages"),
+                count("threads"),
+                count("unread")
             ),
         ),
         (
             "arrivals",
             format!(
                 "{}, {} waiting, {} failed",
-                counts.events, counts.pending_events, counts.failed_events
+                count("events"),
+                count("pending_events"),
+                count("failed_events")
             ),
         ),
-        ("not imported", counts.import_failures.to_string()),
-        (
-            "index",
-            if backlog == 0 {
-                "complete".to_owned()
-            } else {
-                format!("{backlog} changes behind")
-            },
-        ),
+        ("not imported", count("import_failures").to_string()),
+        ("index", index),
         (
             "disk free",
             free.map_or_else(
@@ -134,16 +159,18 @@ fn show(
     for (name, value) in lines {
         terminal.line(&format!("{} {value}", terminal.dim(&format!("{name:<13}"))));
     }
-    for problem in problems {
-        terminal.line(&format!("problem: {problem}"));
-    }
-    if problems.is_empty() {
-        terminal.line("No problems found.");
+    let changed = config::changed(config);
+    if !changed.is_empty() {
+        terminal.line(&format!(
+            "{} {}",
+            terminal.dim(&format!("{:<13}", "configured")),
+            changed.join(", ")
+        ));
     }
 }
 
 /// Free bytes of the disk that holds the folder, as `df` says.
-fn free_bytes(path: &std::path::Path) -> Option<u64> {
+fn free_bytes(path: &Path) -> Option<u64> {
     let output = std::process::Command::new("df")
         .arg("-Pk")
         .arg(path)
@@ -175,33 +202,34 @@ pub(super) async fn reindex(config: &Config, terminal: Terminal) -> Done {
             "Leave --url out.",
         ));
     };
-    let room = std::sync::Arc::clone(room);
-    let tenants: Vec<_> = room
-        .status()
-        .await?
-        .indexes
-        .into_iter()
-        .map(|index| index.tenant_id)
-        .collect();
-    let mut done = Vec::new();
-    for tenant in tenants {
-        let bar = progress::over_steps(terminal, 0);
-        let watching = bar.clone();
-        let end = room
-            .reindex(tenant, move |step| {
-                watching.set_length(step.target);
-                watching.set_position(step.position);
-            })
-            .await;
-        bar.finish_and_clear();
-        let end = end.map_err(postroom_app::Failure::from)?;
-        done.push(json!({"tenant_id": tenant, "position": end.position}));
-    }
+    let done = rebuild(room, terminal).await;
     connection.close().await;
+    let done = done?;
     if terminal.json {
         terminal.value(&json!({ "indexes": done }));
     } else {
         terminal.line("The index is complete.");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn rebuild(
+    room: &Arc<postroom_app::Room>,
+    terminal: Terminal,
+) -> Result<Vec<Value>, Trouble> {
+    let mut done = Vec::new();
+    for index in room.status().await?.indexes {
+        let bar = progress::over_steps(terminal, index.feed_position);
+        let watching = bar.clone();
+        let end = room
+            .reindex(index.tenant_id, move |step| {
+                watching.set_length(step.target);
+                watching.set_position(step.position);
+            })
+            .await;
+        bar.finish_and_clear();
+        let end = end.map_err(postroom_app::Failure::from)?;
+        done.push(json!({"tenant_id": index.tenant_id, "position": end.position}));
+    }
+    Ok(done)
 }

@@ -137,7 +137,7 @@ impl Sample {
             "list_webhook_events" => vec![json!({}), json!({"limit": 200})],
             "get_webhook_event" => vec![json!({"id": 20})],
             "tenant_get" | "key_list" => vec![json!({})],
-            "tenant_list" | "tenant_create" | "tenant_update" => vec![],
+            "deployment_get" | "tenant_list" | "tenant_create" | "tenant_update" => vec![],
             "identity_create" => vec![json!({"address": "new@larkspur.example"})],
             "identity_get" => vec![json!({"identity": mailbox})],
             "identity_update" => vec![json!({"identity": mailbox, "purpose": "bookings"})],

@@ -49,7 +49,12 @@ fn every_route_of_the_table_is_reached_and_answers_in_the_envelope() {
                         .is_some_and(|id| id.starts_with("req_")),
                     "{path}"
                 );
-                assert_eq!(reply.header("ratelimit-limit"), Some("600"), "{path}");
+                let limit = if matches!(row.handler, Handler::BytesIn(_)) {
+                    "3000"
+                } else {
+                    "600"
+                };
+                assert_eq!(reply.header("ratelimit-limit"), Some(limit), "{path}");
                 if reply.status >= 400 {
                     let code = reply.code();
                     assert!(
