@@ -37,6 +37,7 @@ pub(super) fn at(lines: &[&str], at: usize) -> Option<Header> {
     }
     title(lines, at, line)
         .or_else(|| block(lines, at, line))
+        .or_else(|| unnamed_block(lines, at))
         .or_else(|| attribution(lines, at).map(Header::plain))
 }
 
@@ -170,6 +171,28 @@ fn block(lines: &[&str], at: usize, line: &str) -> Option<Header> {
     (is_block || is_short).then_some(Header::plain(used))
 }
 
+/// A block of fields in a language that the lists do not have: under a rule, four lines with a
+/// colon each, an address and a date among them.
+fn unnamed_block(lines: &[&str], at: usize) -> Option<Header> {
+    const FIELDS: usize = 4;
+    let above = lines.get(at.checked_sub(1)?)?.trim();
+    let is_rule = above.len() >= 10 && above.bytes().all(|byte| matches!(byte, b'_' | b'-'));
+    if !is_rule {
+        return None;
+    }
+    let fields = lines.get(at..at + FIELDS)?;
+    let is_field = |line: &&str| {
+        let name = bare(line).split([':', '：']).next().unwrap_or_default();
+        name.len() < bare(line).len()
+            && name.len() <= NAME_BYTES
+            && name.split_whitespace().count() <= 3
+    };
+    let is_block = fields.iter().all(is_field)
+        && fields.iter().any(|line| has_address(line))
+        && fields.iter().any(|line| has_date(line));
+    is_block.then_some(Header::plain(FIELDS))
+}
+
 /// How many lines an attribution at `at` takes: `On DATE, PERSON wrote:` in any language and order.
 fn attribution(lines: &[&str], at: usize) -> Option<usize> {
     let first = lines.get(at)?;
@@ -270,6 +293,12 @@ fn has_date(text: &str) -> bool {
     if has_time {
         return true;
     }
+    if text
+        .split(|c: char| !(c.is_ascii_digit() || matches!(c, '/' | '.' | '-')))
+        .any(is_numeric_date)
+    {
+        return true;
+    }
     let mut numbers = text
         .split(|c: char| !c.is_ascii_digit())
         .filter(|number| !number.is_empty());
@@ -282,4 +311,12 @@ fn has_date(text: &str) -> bool {
         }
     }
     year && day
+}
+
+/// `30.11.26`, `11/30/26`, `2026-11-30`
+fn is_numeric_date(word: &str) -> bool {
+    let mut parts = word.trim_end_matches('.').split(['/', '.', '-']);
+    let mut small = || parts.next().is_some_and(|part| matches!(part.len(), 1..=4));
+    let has_three = small() && small() && small();
+    has_three && parts.next().is_none() && word.len() >= 6
 }
