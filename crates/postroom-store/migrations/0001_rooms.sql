@@ -187,7 +187,7 @@ CREATE TABLE messages (
     UNIQUE (tenant_id, num)
 );
 CREATE INDEX messages_of_thread ON messages (thread_id, sort_at, num);
-CREATE INDEX messages_unread ON messages (identity_id, num) WHERE unread = 1;
+CREATE INDEX messages_unread ON messages (tenant_id, identity_id, num) WHERE unread = 1;
 
 CREATE TABLE message_labels (
     identity_id {BLOB} NOT NULL,
@@ -197,7 +197,7 @@ CREATE TABLE message_labels (
     thread_id {BLOB} NOT NULL,
     PRIMARY KEY (identity_id, label, num)
 ) {CLUSTERED};
-CREATE INDEX message_labels_of_message ON message_labels (tenant_id, num);
+CREATE INDEX message_labels_of_message ON message_labels (num, tenant_id);
 CREATE INDEX message_labels_of_thread ON message_labels (thread_id, label);
 
 CREATE TABLE threads (

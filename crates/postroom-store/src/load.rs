@@ -55,16 +55,16 @@ pub(crate) async fn lock_counters(
             .flat_map(|id| [Value::from(id.bits()), Value::Int(0), Value::Int(0)])
             .collect();
         conn.insert(
-            "INSERT INTO counters (tenant_id, position, last_at) VALUES {} \
-             ON CONFLICT (tenant_id) DO NOTHING",
+            "INSERT INTO counters (tenant_id, position, last_at) VALUES {} ON CONFLICT \
+             (tenant_id) DO NOTHING",
             3,
             missing,
         )
         .await?;
     }
     let sql = if conn.is_postgres() {
-        "SELECT tenant_id, position, last_at FROM counters WHERE tenant_id IN ({}) \
-         ORDER BY tenant_id FOR UPDATE"
+        "SELECT tenant_id, position, last_at FROM counters WHERE tenant_id IN ({}) ORDER BY \
+         tenant_id FOR UPDATE"
     } else {
         "SELECT tenant_id, position, last_at FROM counters WHERE tenant_id IN ({})"
     };
@@ -138,7 +138,8 @@ async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<
             concat!(
                 "SELECT ",
                 columns!(domain),
-                " FROM domains WHERE (tenant_id, name) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN domains WHERE domains.tenant_id = \
+                 want.column1 AND domains.name = want.column2"
             ),
             2,
             domains,
@@ -175,7 +176,8 @@ async fn load_identities(conn: &mut Conn, needs: &Needs, state: &mut State) -> S
             concat!(
                 "SELECT ",
                 columns!(identity),
-                " FROM identities WHERE (tenant_id, username) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN identities WHERE identities.tenant_id = \
+                 want.column1 AND identities.username = want.column2"
             ),
             2,
             names(&needs.usernames),
@@ -187,7 +189,8 @@ async fn load_identities(conn: &mut Conn, needs: &Needs, state: &mut State) -> S
             concat!(
                 "SELECT ",
                 columns!(identity),
-                " FROM identities WHERE (tenant_id, client_id) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN identities WHERE identities.tenant_id = \
+                 want.column1 AND identities.client_id = want.column2"
             ),
             2,
             names(&needs.client_ids),
@@ -340,7 +343,8 @@ async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<(
             concat!(
                 "SELECT ",
                 columns!(event),
-                " FROM events WHERE (tenant_id, id) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN events WHERE events.tenant_id = \
+                 want.column1 AND events.id = want.column2"
             ),
             2,
             ids,
@@ -351,7 +355,8 @@ async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<(
             concat!(
                 "SELECT ",
                 columns!(event),
-                " FROM events WHERE family = 'mail' AND (identity_id, sha256) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN events WHERE family = 'mail' AND \
+                 events.identity_id = want.column1 AND events.sha256 = want.column2"
             ),
             2,
             digests(&needs.event_digests),
@@ -368,8 +373,9 @@ async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<(
     }
     let found = conn
         .fetch_in(
-            "SELECT identity_id, sha256 FROM import_failures \
-             WHERE (identity_id, sha256) IN (VALUES {})",
+            "SELECT identity_id, sha256 FROM (VALUES {}) AS want CROSS JOIN import_failures \
+             WHERE import_failures.identity_id = want.column1 AND import_failures.sha256 = \
+             want.column2",
             2,
             digests(&needs.import_failures),
         )
@@ -390,7 +396,8 @@ async fn load_threads(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<
             concat!(
                 "SELECT ",
                 columns!(thread_key),
-                " FROM thread_keys WHERE (identity_id, hash) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN thread_keys WHERE thread_keys.identity_id \
+                 = want.column1 AND thread_keys.hash = want.column2"
             ),
             2,
             digests(&needs.thread_keys),
@@ -482,8 +489,8 @@ async fn load_messages(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql
         .collect();
     let labels = conn
         .fetch_in(
-            "SELECT tenant_id, num, label FROM message_labels \
-             WHERE (tenant_id, num) IN (VALUES {})",
+            "SELECT tenant_id, num, label FROM (VALUES {}) AS want CROSS JOIN message_labels \
+             WHERE message_labels.tenant_id = want.column1 AND message_labels.num = want.column2",
             2,
             nums,
         )
@@ -511,7 +518,8 @@ async fn load_contacts(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql
             concat!(
                 "SELECT ",
                 columns!(contact),
-                " FROM contacts WHERE (identity_id, address) IN (VALUES {})"
+                " FROM (VALUES {}) AS want CROSS JOIN contacts WHERE contacts.identity_id = \
+                 want.column1 AND contacts.address = want.column2"
             ),
             2,
             keys,

@@ -246,7 +246,10 @@ impl Conn {
     }
 
     /// Fetches for a list of keys of `width` values each; `sql` has `{}` where the list goes, as in
-    /// `id IN ({})` or `(a, b) IN (VALUES {})`.
+    /// `id IN ({})` or, for keys of two values, `FROM (VALUES {}) AS want CROSS JOIN t WHERE
+    /// t.a = want.column1 AND t.b = want.column2`: both databases name the columns so, and
+    /// SQLite, which would scan the table for `(a, b) IN (VALUES {})`, looks each key up. A row may
+    /// come more than once.
     pub(crate) async fn fetch_in(
         &mut self,
         sql: &'static str,
