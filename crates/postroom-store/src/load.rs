@@ -532,3 +532,69 @@ async fn load_contacts(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{connect::Target, schema};
+    use postroom_types::{AddressId, KeyId, MessageId, Timestamp};
+
+    /// One of everything that can be named.
+    fn everything() -> Needs {
+        let tenant = TenantId::from_parts(1, 1);
+        let identity = IdentityId::from_parts(1, 1);
+        let thread = ThreadId::from_parts(1, 1);
+        let name = || (tenant, "x".to_owned());
+        Needs {
+            counters: [tenant].into(),
+            tenants: [tenant].into(),
+            slugs: ["x".to_owned()].into(),
+            domains: [(None, "x".to_owned())].into(),
+            identities: [identity].into(),
+            usernames: [name()].into(),
+            client_ids: [name()].into(),
+            addresses: ["x".to_owned()].into(),
+            address_ids: [AddressId::from_parts(1, 1)].into(),
+            keys: [KeyId::from_parts(1, 1)].into(),
+            key_counts: [tenant].into(),
+            owner_links: [[0; 32]].into(),
+            events: [(tenant, 1)].into(),
+            event_digests: [(identity, [0; 32])].into(),
+            thread_keys: [(identity, [0; 16])].into(),
+            messages: [MessageId::from_parts(1, 1)].into(),
+            threads: [thread].into(),
+            whole_threads: [thread].into(),
+            contacts: [(identity, "x".to_owned())].into(),
+            import_failures: [(identity, [0; 32])].into(),
+        }
+    }
+
+    #[tokio::test]
+    async fn no_look_up_of_the_writer_scans_a_table() {
+        let dir = tempfile::tempdir().expect("dir");
+        let target = Target::new(None, dir.path()).expect("SQLite");
+        let mut conn = target.writer().await.expect("opens");
+        schema::migrate(&mut conn, Timestamp::from_ms(0))
+            .await
+            .expect("migrates");
+        let mut state = State::default();
+        let needs = everything();
+        lock_counters(&mut conn, &needs.counters, &mut state)
+            .await
+            .expect("locks");
+        load(&mut conn, &needs, &mut state).await.expect("loads");
+        let texts = conn.texts();
+        assert!(texts.len() >= 15, "{}", texts.len());
+        for text in texts {
+            let plan = conn
+                .fetch(format!("EXPLAIN QUERY PLAN {text}"), vec![])
+                .await
+                .expect("explains");
+            for row in &plan {
+                let step = row.text(3).expect("a step");
+                let listed = step.contains("CONSTANT ROW") || step == "SCAN want";
+                assert!(!step.starts_with("SCAN") || listed, "{step}: {text}");
+            }
+        }
+    }
+}

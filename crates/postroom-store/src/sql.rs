@@ -309,6 +309,12 @@ impl Conn {
         )
     }
 
+    /// Statements that were built so far.
+    #[cfg(test)]
+    pub(crate) fn texts(&self) -> Vec<Arc<str>> {
+        self.built.values().cloned().collect()
+    }
+
     pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
         match self.raw {
             Raw::Sqlite(conn) => conn.close().await,
