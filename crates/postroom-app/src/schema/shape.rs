@@ -9,6 +9,12 @@ pub(super) fn input(mut schema: Value) -> Value {
         without_null(object);
         object.retain(|name, value| !(name == "default" && value.is_null()));
     });
+    if let Value::Object(object) = &mut schema {
+        // An operation without arguments says so.
+        object
+            .entry("properties")
+            .or_insert_with(|| Value::Object(Map::new()));
+    }
     schema
 }
 

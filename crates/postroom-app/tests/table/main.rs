@@ -8,6 +8,7 @@
 
 mod access;
 mod contract;
+mod log;
 mod output;
 mod rest;
 mod world;
