@@ -1,19 +1,19 @@
 //! From a plan to what the engine runs.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 
 use postroom_query::{AttachmentType, Field, Filter, Plan, State, TextForm, TextLeaf, Who};
 use roaring::RoaringTreemap;
 use tantivy::{
-    Searcher,
+    Searcher, TantivyError,
     query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query},
     schema::Field as IndexField,
 };
 
 use crate::{
-    analysis::{Wanted, fold},
+    analysis::{Wanted, Word, fold},
     columns::{ColumnQuery, Test},
-    rank::{Column, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns, docs_with},
+    rank::{Column, Columns, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns, docs_with},
     schema::{Fields, NAME_MARK, flags},
     terms::{TermScan, exact},
 };
@@ -37,6 +37,8 @@ pub(crate) enum Compiled {
     /// A leaf with nothing in it to look for, such as a lone `&`: it asks nothing.
     Silent,
     Query(Box<dyn Query>),
+    /// The index could not be read.
+    Failed(TantivyError),
 }
 
 /// Compiles plans for one snapshot of an index.
@@ -46,7 +48,12 @@ pub(crate) struct Compiler<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) states: &'a BTreeMap<State, RoaringTreemap>,
     pub(crate) reading: Reading,
+    /// How many more words may be read as misspelt.
+    pub(crate) near_words: Cell<usize>,
 }
+
+/// Words of one search that may be read as misspelt.
+pub(crate) const NEAR_WORDS: usize = 8;
 
 /// The words of a leaf, where to look for them, and in how many messages they may stand.
 struct Sought {
@@ -79,6 +86,9 @@ impl Compiler<'_> {
             match plan {
                 Plan::Not(inner) => clauses.must_not(self.plan(inner, !negated)),
                 plan => clauses.must(self.plan(plan, negated)),
+            }
+            if clauses.is_settled() {
+                break;
             }
         }
         clauses.finish()
@@ -149,11 +159,7 @@ impl Compiler<'_> {
         let mut clauses = Clauses::default();
         for word in &wanted.words {
             if may_be_near(&word.text) {
-                let near = Near {
-                    word: word.text.clone(),
-                    inside: vec![self.fields.subject, self.fields.people],
-                };
-                clauses.must(self.leaf(Lookup::Near(near), columns));
+                clauses.must(self.near_word(word, columns));
             } else if alone || word.text.chars().count() >= NEAR_CHARS {
                 let word = Wanted {
                     words: vec![word.clone()],
@@ -166,6 +172,34 @@ impl Compiler<'_> {
             return self.leaf(Lookup::Wanted(wanted.clone()), columns);
         }
         clauses.finish()
+    }
+
+    /// One word, one letter off or cut. Reading a dictionary for it costs the more the less there is
+    /// to find, so a word that stands for nothing is told at once, and words beyond a few are looked
+    /// for as written.
+    fn near_word(&self, word: &Word, columns: &[Column]) -> Compiled {
+        let left = self.near_words.get();
+        if left == 0 {
+            let wanted = Wanted {
+                words: vec![word.clone()],
+                stem: None,
+            };
+            return self.leaf(Lookup::Wanted(wanted), columns);
+        }
+        self.near_words.set(left - 1);
+        let near = Near {
+            word: word.text.clone(),
+            inside: vec![self.fields.subject, self.fields.people],
+        };
+        let corpus = self.corpus;
+        let listed = Columns { columns, corpus }.list_near(self.searcher, &near);
+        match listed {
+            Ok(listed) if listed.docs_with > 0 => {
+                self.leaf(Lookup::Listed(Arc::new(listed)), columns)
+            }
+            Ok(_) => Compiled::Nothing,
+            Err(error) => Compiled::Failed(error),
+        }
     }
 
     fn leaf(&self, lookup: Lookup, columns: &[Column]) -> Compiled {
@@ -247,6 +281,7 @@ pub(crate) fn any_of(parts: impl IntoIterator<Item = Compiled>) -> Compiled {
             Compiled::Nothing => nothing = true,
             Compiled::Silent => {}
             Compiled::Query(query) => queries.push((Occur::Should, query)),
+            failed @ Compiled::Failed(_) => return failed,
         }
     }
     match (queries.len(), nothing) {
@@ -264,11 +299,17 @@ pub(crate) struct Clauses {
     positive: bool,
     asked: bool,
     nothing: bool,
+    failed: Option<TantivyError>,
 }
 
 impl Clauses {
+    /// Whether nothing that is added can change the outcome.
+    fn is_settled(&self) -> bool {
+        self.nothing || self.failed.is_some()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.queries.is_empty() && !self.nothing
+        self.queries.is_empty() && !self.is_settled()
     }
 
     pub(crate) fn must(&mut self, part: Compiled) {
@@ -280,6 +321,7 @@ impl Clauses {
                 self.queries.push((Occur::Must, query));
                 self.positive = true;
             }
+            Compiled::Failed(error) => self.failed = Some(error),
         }
         self.asked = true;
     }
@@ -290,11 +332,15 @@ impl Clauses {
             Compiled::All => self.nothing = true,
             Compiled::Nothing => {}
             Compiled::Query(query) => self.queries.push((Occur::MustNot, query)),
+            Compiled::Failed(error) => self.failed = Some(error),
         }
         self.asked = true;
     }
 
     pub(crate) fn finish(mut self) -> Compiled {
+        if let Some(error) = self.failed {
+            return Compiled::Failed(error);
+        }
         if self.nothing {
             return Compiled::Nothing;
         }

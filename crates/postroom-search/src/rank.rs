@@ -9,12 +9,13 @@ use std::{collections::HashMap, sync::Arc};
 use tantivy::{
     DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, Term,
     fieldnorm::FieldNormReader,
-    index::SegmentId,
+    index::{InvertedIndexReader, SegmentId},
+    postings::TermInfo,
     query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight},
     schema::{Field, IndexRecordOption},
 };
 
-use crate::{analysis::Wanted, schema::Fields};
+use crate::{analysis::Wanted, schema::Fields, terms::read_postings};
 
 mod cursor;
 mod near;
@@ -106,8 +107,8 @@ impl Corpus {
 pub(crate) enum Lookup {
     /// Words in a row, the last perhaps a beginning only.
     Wanted(Wanted),
-    /// A word one letter off or cut.
-    Near(Near),
+    /// Documents that were read ahead.
+    Listed(Arc<Listed>),
 }
 
 /// One leaf of free text over some fields.
@@ -146,26 +147,17 @@ impl Query for LeafQuery {
             }
             Lookup::Wanted(wanted) => {
                 let stem = wanted.stem.as_ref().map_or("", |stem| &stem.text);
-                let found = self.listed(searcher, |reader, column, add| {
-                    let index = reader.inverted_index(column.field)?;
-                    near::expand_beginning(&index, stem, |info| add(info, 1.0))
+                let columns = Columns {
+                    columns: &self.columns,
+                    corpus: &self.corpus,
+                };
+                let listed = columns.list(searcher, |index, _, add| {
+                    near::expand_beginning(index, stem, |info| add(info, 1.0))
                 })?;
-                Ok(found.into_weight(&self.corpus))
+                Ok(Box::new(ListWeight::of(Arc::new(listed), &self.corpus)))
             }
-            Lookup::Near(near) => {
-                let found = self.listed(searcher, |reader, column, add| {
-                    let index = reader.inverted_index(column.field)?;
-                    near.expand(&index, column.field, add)
-                })?;
-                if found.docs_with >= FEW {
-                    return Ok(found.into_weight(&self.corpus));
-                }
-                let inside = self.listed(searcher, |reader, column, add| {
-                    let index = reader.inverted_index(column.field)?;
-                    near.expand(&index, column.field, &mut *add)?;
-                    near.expand_inside(&index, column.field, add)
-                })?;
-                Ok(inside.into_weight(&self.corpus))
+            Lookup::Listed(listed) => {
+                Ok(Box::new(ListWeight::of(Arc::clone(listed), &self.corpus)))
             }
         }
     }
@@ -190,27 +182,47 @@ pub(crate) fn docs_with(
     Ok(if wanted.words.is_empty() { 1 } else { rarest })
 }
 
-type AddTerm<'a> = dyn FnMut(&tantivy::postings::TermInfo, f32) -> tantivy::Result<()> + 'a;
+/// Takes a term that a leaf stands for, and how well it does, 0 to 1.
+type AddTerm<'a> = dyn FnMut(&TermInfo, f32) -> tantivy::Result<()> + 'a;
 
-impl LeafQuery {
+/// The fields of a leaf and what counts in them.
+pub(crate) struct Columns<'a> {
+    pub(crate) columns: &'a [Column],
+    pub(crate) corpus: &'a Corpus,
+}
+
+impl Columns<'_> {
+    /// Reads the documents in which a word stands that is one letter off or cut.
+    pub(crate) fn list_near(&self, searcher: &Searcher, near: &Near) -> tantivy::Result<Listed> {
+        let found = self.list(searcher, |index, field, add| near.expand(index, field, add))?;
+        if found.docs_with >= FEW {
+            return Ok(found);
+        }
+        self.list(searcher, |index, field, add| {
+            near.expand(index, field, &mut *add)?;
+            near.expand_inside(index, field, add)
+        })
+    }
+
     /// Reads every posting of all terms that a leaf stands for, ahead of scoring: only then is it
     /// known how rare the leaf is.
-    fn listed(
+    fn list(
         &self,
         searcher: &Searcher,
-        expand: impl Fn(&SegmentReader, Column, &mut AddTerm<'_>) -> tantivy::Result<()>,
+        expand: impl Fn(&InvertedIndexReader, Field, &mut AddTerm<'_>) -> tantivy::Result<()>,
     ) -> tantivy::Result<Listed> {
         let mut lists = HashMap::new();
         let mut docs_with = 0;
         for reader in searcher.segment_readers() {
             let mut sums = vec![0.0_f32; reader.max_doc() as usize];
-            for column in &self.columns {
+            for column in self.columns {
                 let index = reader.inverted_index(column.field)?;
                 let norms = reader.get_fieldnorms_reader(column.field)?;
                 let counts = self.corpus.counts(column.field);
-                expand(reader, *column, &mut |info, quality| {
-                    let mut postings = index
-                        .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+                let mut reused = None;
+                expand(&index, column.field, &mut |info, quality| {
+                    let postings =
+                        read_postings(&index, info, IndexRecordOption::WithFreqs, &mut reused)?;
                     while !postings.docs().is_empty() {
                         for (&doc, &times) in postings.docs().iter().zip(postings.freqs()) {
                             let count = count_of(&counts, &norms, doc);
@@ -225,25 +237,18 @@ impl LeafQuery {
             }
             let list: Vec<(DocId, f32)> = (0..).zip(sums).filter(|(_, sum)| *sum > 0.0).collect();
             docs_with += list.len() as u64;
-            lists.insert(reader.segment_id(), Arc::<[(DocId, f32)]>::from(list));
+            lists.insert(reader.segment_id(), list.into());
         }
         Ok(Listed { lists, docs_with })
     }
 }
 
-/// Documents read ahead, by segment.
-struct Listed {
+/// Documents read ahead, by segment, with the weighed counts of a leaf.
+#[derive(Debug)]
+pub(crate) struct Listed {
     lists: HashMap<SegmentId, Arc<[(DocId, f32)]>>,
-    docs_with: u64,
-}
-
-impl Listed {
-    fn into_weight(self, corpus: &Corpus) -> Box<dyn Weight> {
-        Box::new(ListWeight {
-            lists: self.lists,
-            rarity: corpus.rarity(self.docs_with),
-        })
-    }
+    /// How many there are.
+    pub(crate) docs_with: u64,
 }
 
 fn count_of(counts: &[f32], norms: &FieldNormReader, doc: DocId) -> f32 {
@@ -361,20 +366,27 @@ impl Scorer for WordsScorer {
 
 /// The weight of [`Listed`] documents.
 struct ListWeight {
-    lists: HashMap<SegmentId, Arc<[(DocId, f32)]>>,
+    listed: Arc<Listed>,
     rarity: f32,
+}
+
+impl ListWeight {
+    fn of(listed: Arc<Listed>, corpus: &Corpus) -> Self {
+        Self {
+            rarity: corpus.rarity(listed.docs_with),
+            listed,
+        }
+    }
 }
 
 impl Weight for ListWeight {
     fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        match self.lists.get(&reader.segment_id()) {
-            Some(list) => Ok(Box::new(ListScorer {
-                list: Arc::clone(list),
-                at: 0,
-                rarity: self.rarity,
-            })),
-            None => Ok(Box::new(EmptyScorer)),
-        }
+        let list = self.listed.lists.get(&reader.segment_id());
+        Ok(Box::new(ListScorer {
+            list: list.cloned().unwrap_or_default(),
+            at: 0,
+            rarity: self.rarity,
+        }))
     }
 
     fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {

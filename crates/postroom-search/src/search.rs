@@ -1,6 +1,6 @@
 //! One search from plan to ranked messages.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{cell::Cell, collections::HashSet, sync::Arc};
 
 use postroom_query::Plan;
 use postroom_types::{
@@ -14,7 +14,9 @@ use crate::{
     analysis::words,
     collect::{Best, Candidate, Collected},
     columns::Test,
-    compile::{Clauses, Compiled, Compiler, Reading, any_of, column, everything, may_be_near},
+    compile::{
+        Clauses, Compiled, Compiler, NEAR_WORDS, Reading, any_of, column, everything, may_be_near,
+    },
     facets,
     schema::identity_term,
     tenant::Snapshot,
@@ -102,6 +104,7 @@ fn run(
         searcher: &snapshot.searcher,
         states: request.states,
         reading,
+        near_words: Cell::new(NEAR_WORDS),
     };
     let mut clauses = Clauses::default();
     let compiled = match compiler.plan(request.plan, false) {
@@ -128,6 +131,7 @@ fn run(
         Compiled::Nothing | Compiled::Silent => return Ok(Collected::default()),
         Compiled::All => everything(),
         Compiled::Query(query) => query,
+        Compiled::Failed(error) => return Err(error),
     };
     snapshot.searcher.search(query.as_ref(), &best)
 }

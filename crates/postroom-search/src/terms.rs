@@ -5,7 +5,7 @@ use std::{fmt, ops::Bound, sync::Arc};
 use tantivy::{
     BitSet, DocId, Score, SegmentReader, Term,
     index::InvertedIndexReader,
-    postings::TermInfo,
+    postings::{BlockSegmentPostings, TermInfo},
     query::{
         BitSetDocSet, ConstScoreQuery, ConstScorer, EnableScoring, Explanation, Query, Scorer,
         TermQuery, Weight,
@@ -47,9 +47,17 @@ impl Weight for TermScan {
     fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let index = reader.inverted_index(self.field)?;
         let mut docs = BitSet::with_max_value(reader.max_doc());
+        let mut reused = None;
         for_each_term(&index, &self.beginning, |term, info| {
-            if (self.accepts)(term) {
-                insert_all(&index, info, &mut docs)?;
+            if !(self.accepts)(term) {
+                return Ok(());
+            }
+            let postings = read_postings(&index, info, IndexRecordOption::Basic, &mut reused)?;
+            while !postings.docs().is_empty() {
+                for &doc in postings.docs() {
+                    docs.insert(doc);
+                }
+                postings.advance();
             }
             Ok(())
         })?;
@@ -95,17 +103,20 @@ fn end_of_prefix(prefix: &str) -> Bound<Vec<u8>> {
     Bound::Unbounded
 }
 
-fn insert_all(
+/// The postings of a term, in a buffer that is used again: most terms of a dictionary stand in one
+/// document, and making the buffer would cost more than reading them.
+pub(crate) fn read_postings<'a>(
     index: &InvertedIndexReader,
     info: &TermInfo,
-    docs: &mut BitSet,
-) -> tantivy::Result<()> {
-    let mut block = index.read_block_postings_from_terminfo(info, IndexRecordOption::Basic)?;
-    while !block.docs().is_empty() {
-        for &doc in block.docs() {
-            docs.insert(doc);
+    option: IndexRecordOption,
+    reused: &'a mut Option<BlockSegmentPostings>,
+) -> tantivy::Result<&'a mut BlockSegmentPostings> {
+    let postings = match reused.take() {
+        Some(mut postings) => {
+            index.reset_block_postings_from_terminfo(info, &mut postings)?;
+            postings
         }
-        block.advance();
-    }
-    Ok(())
+        None => index.read_block_postings_from_terminfo(info, option)?,
+    };
+    Ok(reused.insert(postings))
 }

@@ -14,7 +14,10 @@ use postroom_search::{
     Doc, DocAttachment, Indexes, Match, MessageTexts, Ranked, RebuildReason, RelatedRequest,
     SearchError, SearchRequest, TenantIndex, attachment_hits, snippet, why,
 };
-use postroom_types::{IdentityId, Mailbox, TenantId, Timestamp};
+use postroom_types::{
+    IdentityId, Mailbox, TenantId, Timestamp,
+    limit::{FACET_CANDIDATES, RANKED_IDS},
+};
 use roaring::RoaringTreemap;
 
 const NOW: &str = "2024-06-15T12:00:00Z";
@@ -685,6 +688,42 @@ fn facets_count_senders_domains_months_and_types() {
         facets.attachment_type,
         [("archive".to_owned(), 1), ("pdf".to_owned(), 1)]
     );
+}
+
+#[test]
+fn ranked_messages_and_facet_candidates_are_bounded() {
+    let most = FACET_CANDIDATES as u64;
+    let docs = |upto: u64| (1..=upto).map(|num| mail(num, "note", "text")).collect();
+    let world = world(docs(most));
+    let states = BTreeMap::new();
+    let counted = |query: &str| {
+        let plan = planned(query);
+        let request = SearchRequest {
+            facets: Some(&TimeZone::UTC),
+            limit: usize::MAX,
+            ..SearchRequest::new(&plan, &states)
+        };
+        let ranked = world.index.search(&request).expect("search");
+        let senders: u64 = ranked
+            .facets
+            .iter()
+            .flat_map(|facets| &facets.sender)
+            .map(|(_, count)| count)
+            .sum();
+        assert_eq!(ranked.candidates.len(), senders);
+        (ranked.hits.len(), ranked.total, senders)
+    };
+    assert_eq!(counted("note"), (RANKED_IDS, most, most));
+    world
+        .index
+        .apply(vec![mail(most + 1, "note", "text")], &[], most + 1)
+        .expect("applied");
+    for query in ["note", "in:inbound"] {
+        assert_eq!(counted(query), (RANKED_IDS, most + 1, most));
+    }
+    let newest = world.find("in:inbound").hits;
+    assert_eq!(newest.first().map(|hit| hit.num), Some(most + 1));
+    assert!(newest.windows(2).all(|pair| pair[0].num > pair[1].num));
 }
 
 #[test]

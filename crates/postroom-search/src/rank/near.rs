@@ -1,5 +1,6 @@
 //! Words one letter off or cut.
 
+use memchr::memmem;
 use tantivy::{
     Term, index::InvertedIndexReader, postings::TermInfo, query::FuzzyTermQuery, schema::Field,
 };
@@ -29,9 +30,17 @@ impl Near {
         if !self.inside.contains(&field) {
             return Ok(());
         }
-        for_each_term(index, "", |term, info| match quality(&self.word, term) {
-            Some(quality) => add(info, quality),
-            None => Ok(()),
+        let finder = memmem::Finder::new(&self.word);
+        for_each_term(index, "", |term, info| {
+            // What begins with the word or is one letter off was taken before.
+            let inside = finder.find(term.as_bytes()).is_some_and(|at| at > 0);
+            if !inside || one_off(&self.word, term) {
+                return Ok(());
+            }
+            match quality(&self.word, term) {
+                Some(quality) => add(info, quality),
+                None => Ok(()),
+            }
         })
     }
 
