@@ -9,12 +9,14 @@
 //! only look again whether each message may be seen, so mail that arrives meanwhile moves nothing.
 
 mod kept;
+mod labels;
 mod page;
 mod question;
 mod related;
 mod texts;
 
 pub(crate) use kept::Kept;
+pub(crate) use labels::Labels;
 pub(crate) use related::related;
 pub(crate) use texts::{direction, has_text, named, recipients, text_status};
 
@@ -36,6 +38,7 @@ use crate::{
     view::{ContentNotice, Facets, SearchQuery},
 };
 use kept::{KeptHit, ResultSet};
+use labels::ByLabel;
 use question::Question;
 
 /// Where a later page begins.
@@ -119,10 +122,13 @@ impl Found {
 async fn first(call: &Call<'_>, input: &Input, question: &Question) -> Result<Found, Failure> {
     let scope = *call.scope()?;
     let (upto, complete) = fresh(call, &scope).await?;
-    let states = states(call, &scope, question).await?;
-    let ranked = rank(call, &scope, question, states, upto).await?;
+    let labels = labels::by_label(call, &scope, complete).await?;
+    let states = states(call, &scope, question, &labels).await?;
+    // Hybrid answers questions; a keyword search says exactly what it looks for.
+    let relaxed = input.mode != Mode::Keyword;
+    let ranked = rank(call, &scope, question, states, upto, relaxed).await?;
     let facets = Facets {
-        label: label_facet(call, &scope, &ranked.candidates).await?,
+        label: label_facet(&labels, &ranked.candidates),
         ..index_facets(&ranked)
     };
     let mut hits: Vec<KeptHit> = ranked.hits.iter().map(KeptHit::of).collect();
@@ -171,12 +177,13 @@ async fn states(
     call: &Call<'_>,
     scope: &TenantScope,
     question: &Question,
+    labels: &ByLabel,
 ) -> Result<BTreeMap<State, RoaringTreemap>, Failure> {
     let store = call.room.store();
     let mut states = BTreeMap::new();
     for state in question.plan.states() {
         let nums = match &state {
-            State::Label(label) => read::nums_with_label(store, scope, label).await?,
+            State::Label(label) => labels.get(label).cloned().unwrap_or_default(),
             State::Unread => read::nums_unread(store, scope).await?,
             State::Thread(thread) => read::nums_in_thread(store, scope, *thread).await?,
         };
@@ -192,6 +199,7 @@ async fn rank(
     question: &Question,
     states: BTreeMap<State, RoaringTreemap>,
     upto: u64,
+    relaxed: bool,
 ) -> Result<Ranked, Failure> {
     let (indexes, tenant) = (call.room.indexes.clone(), scope.tenant());
     let (plan, identities) = (question.plan.clone(), question.identities.clone());
@@ -201,6 +209,7 @@ async fn rank(
             identities: identities.as_ref(),
             upto: Some(upto),
             limit: RANKED_IDS,
+            relaxed,
             facets: Some(&zone),
             ..SearchRequest::new(&plan, &states)
         })
@@ -236,21 +245,11 @@ fn index_facets(ranked: &Ranked) -> Facets {
 }
 
 /// Labels are not in the index; they are counted over what it found.
-async fn label_facet(
-    call: &Call<'_>,
-    scope: &TenantScope,
-    candidates: &RoaringTreemap,
-) -> Result<BTreeMap<String, u64>, Failure> {
-    let nums: Vec<u64> = candidates.iter().collect();
-    if nums.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    let labels = read::labels_of_nums(call.room.store(), scope, &nums).await?;
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for label in labels.into_values().flatten() {
-        *counts.entry(label).or_default() += 1;
-    }
-    Ok(top_counts(counts).into_iter().collect())
+fn label_facet(labels: &ByLabel, candidates: &RoaringTreemap) -> BTreeMap<String, u64> {
+    let counts = labels
+        .iter()
+        .map(|(label, nums)| (label.clone(), nums.intersection_len(candidates)));
+    top_counts(counts).into_iter().collect()
 }
 
 /// One hit per thread: the best of its messages, in the order of the best.

@@ -27,7 +27,11 @@ use postroom_store::{Store, WorkerScope};
 use postroom_types::{TenantId, Timestamp};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{clock::Clock, finding::Kept, rate::Rates};
+use crate::{
+    clock::Clock,
+    finding::{Kept, Labels},
+    rate::Rates,
+};
 use indexing::Indexing;
 use position::Positions;
 
@@ -47,6 +51,8 @@ pub struct Room {
     pub(crate) positions: Positions,
     /// Ranked results kept for later pages.
     pub(crate) kept: Kept,
+    /// Labels as sets of message numbers.
+    pub(crate) labels: Labels,
     /// The right to read across tenants; no request can take it.
     pub(crate) workers: WorkerScope,
     data_dir: std::path::PathBuf,

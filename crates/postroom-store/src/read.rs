@@ -19,8 +19,8 @@ pub use event::{
     import_failures, known_digests, pending_events, position, positions,
 };
 pub use message::{
-    Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_in_thread,
-    nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
+    Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_by_label,
+    nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
 };
 pub use status::{Counts, counts, deployment_counts, result_set};
 pub use tenant::{

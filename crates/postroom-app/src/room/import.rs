@@ -14,6 +14,7 @@ use std::{
     io::{Read, Seek, SeekFrom},
     path::PathBuf,
     sync::Arc,
+    time::Duration,
 };
 
 use futures_util::{StreamExt as _, stream};
@@ -88,8 +89,12 @@ pub struct ImportReport {
     pub stopped: Option<StoreError>,
     /// Whether it was cancelled.
     pub cancelled: bool,
+    /// Whether all of it can be found; if not, the index goes on with it.
+    pub searchable: bool,
 }
 
+/// How long the end of an import waits for the index; it is seconds behind at most.
+const INDEX_PATIENCE: Duration = Duration::from_secs(600);
 /// Failures that a report names.
 const FAILURES_NAMED: usize = 100;
 
@@ -167,8 +172,18 @@ pub async fn run(
             skipped,
         });
     }
+    report.searchable = report.stopped.is_none() && searchable_soon(room, &options).await;
     report.cancelled = options.cancel.is_cancelled();
     report
+}
+
+/// Waits until the index has what was stored, unless the import is cancelled meanwhile.
+async fn searchable_soon(room: &Room, options: &ImportOptions) -> bool {
+    tokio::select! {
+        biased;
+        () = options.cancel.cancelled() => false,
+        indexed = room.indexed(options.tenant, INDEX_PATIENCE) => indexed.unwrap_or(false),
+    }
 }
 
 impl ImportReport {

@@ -39,6 +39,8 @@ pub(crate) struct Indexing {
     seen: Mutex<HashMap<TenantId, u64>>,
     /// Tenants whose index is to be built anew.
     anew: Mutex<HashSet<TenantId>>,
+    /// Where labels of a tenant last changed.
+    labelled: Mutex<HashMap<TenantId, u64>>,
     moved: watch::Sender<u64>,
     asked: watch::Sender<u64>,
     /// Documents of messages that were just stored.
@@ -50,6 +52,7 @@ impl Default for Indexing {
         Self {
             seen: Mutex::default(),
             anew: Mutex::default(),
+            labelled: Mutex::default(),
             moved: watch::channel(0).0,
             asked: watch::channel(0).0,
             handover: Handover::default(),
@@ -97,6 +100,19 @@ impl Indexing {
             .unwrap_or_else(PoisonError::into_inner)
             .get(&tenant)
             .copied()
+    }
+
+    /// The position at which a label of the tenant was last seen to change; good up to where the
+    /// index is.
+    pub(crate) fn labels_changed_at(&self, tenant: TenantId) -> u64 {
+        let labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        labelled.get(&tenant).copied().unwrap_or(0)
+    }
+
+    fn note_labels(&self, tenant: TenantId, position: u64) {
+        let mut labelled = self.labelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = labelled.entry(tenant).or_default();
+        *known = position.max(*known);
     }
 
     fn ask_anew(&self, tenant: TenantId) {
@@ -261,6 +277,10 @@ async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round,
         let changes = read::changes(&room.store, &scope, position, READ_POSITIONS).await?;
         let adding = changes.iter().filter(|row| row.kind.adds_message());
         added.extend(adding.filter_map(|row| Some((row.message_id()?, row.num?))));
+        let labelled = changes.iter().filter(|row| row.kind.changes_labels());
+        if let Some(last) = labelled.last() {
+            room.indexing.note_labels(tenant, last.position);
+        }
         let Some(last) = changes.last() else { break };
         position = last.position;
         if changes.len() < READ_POSITIONS || added.len() >= INDEX_COMMIT_DOCS {

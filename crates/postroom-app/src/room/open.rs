@@ -9,7 +9,11 @@ use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{Indexing, Positions, Room, indexing, ingest};
-use crate::{clock::Clock, finding::Kept, rate::Rates};
+use crate::{
+    clock::Clock,
+    finding::{Kept, Labels},
+    rate::Rates,
+};
 
 /// Read connections of the store unless told otherwise.
 const READERS: u32 = 8;
@@ -106,6 +110,7 @@ impl Room {
             indexing: Indexing::default(),
             positions: Positions::default(),
             kept: Kept::default(),
+            labels: Labels::default(),
             store,
             workers,
             data_dir: options.data_dir,

@@ -4,62 +4,67 @@ use postroom_app::operation::Surface;
 use postroom_types::ErrorCode;
 use serde_json::json;
 
-use crate::world::{World, mail};
+use crate::world::{mail, on_both};
 
-#[tokio::test]
-async fn a_waiting_call_wakes_for_the_mail_that_fits() {
-    let world = World::new().await;
-    world.receive(&mail(1, "Before", "x", "")).await;
-    world
-        .call("mail_wait", json!({"since": "2000-01-01T00:00:00Z"}))
-        .await;
-    let wait = json!({"from": "@shore.example", "subject_contains": "KEEL", "timeout_seconds": 60});
-    let (waited, ()) = tokio::join!(world.call("mail_wait", wait), async {
-        world.receive(&mail(2, "Something else", "x", "")).await;
-        world.receive(&mail(3, "The keel is laid", "x", "")).await;
+#[test]
+fn a_waiting_call_wakes_for_the_mail_that_fits() {
+    on_both(async |world| {
+        world.receive(&mail(1, "Before", "x", "")).await;
+        world
+            .call("mail_wait", json!({"since": "2000-01-01T00:00:00Z"}))
+            .await;
+        let wait =
+            json!({"from": "@shore.example", "subject_contains": "KEEL", "timeout_seconds": 60});
+        let (waited, ()) = tokio::join!(world.call("mail_wait", wait), async {
+            world.receive(&mail(2, "Something else", "x", "")).await;
+            world.receive(&mail(3, "The keel is laid", "x", "")).await;
+        });
+        assert_eq!(waited["timed_out"], false);
+        assert_eq!(waited["message"]["subject"], "The keel is laid");
+        assert!(waited["verification"].is_null());
+        world.room.close().await;
     });
-    assert_eq!(waited["timed_out"], false);
-    assert_eq!(waited["message"]["subject"], "The keel is laid");
-    assert!(waited["verification"].is_null());
-    world.room.close().await;
 }
 
-#[tokio::test]
-async fn a_cancelled_wait_ends_at_once() {
-    let world = World::new().await;
-    let context = world.context(Surface::Tool);
-    context.cancel.cancel();
-    let answer = world
-        .call_in("mail_wait", json!({"timeout_seconds": 60}), &context)
-        .await;
-    assert!(answer.is_err() || answer.is_ok_and(|answer| answer["timed_out"] == true));
-    world.room.close().await;
+#[test]
+fn a_cancelled_wait_ends_at_once() {
+    on_both(async |world| {
+        let context = world.context(Surface::Tool);
+        context.cancel.cancel();
+        let answer = world
+            .call_in("mail_wait", json!({"timeout_seconds": 60}), &context)
+            .await;
+        assert!(answer.is_err() || answer.is_ok_and(|answer| answer["timed_out"] == true));
+        world.room.close().await;
+    });
 }
 
-#[tokio::test]
-async fn archives_wake_nobody() {
-    let world = World::new().await;
-    let wait = json!({"timeout_seconds": 1});
-    let old = [mail(1, "Old", "x", "")];
-    let (waited, _) = tokio::join!(world.call("mail_wait", wait), world.import(&old));
-    assert_eq!(waited["timed_out"], true);
-    world.room.close().await;
+#[test]
+fn archives_wake_nobody() {
+    on_both(async |world| {
+        let wait = json!({"timeout_seconds": 1});
+        let old = [mail(1, "Old", "x", "")];
+        let (waited, _) = tokio::join!(world.call("mail_wait", wait), world.import(&old));
+        assert_eq!(waited["timed_out"], true);
+        world.room.close().await;
+    });
 }
 
-#[tokio::test]
-async fn codes_are_said_to_be_missing() {
-    let world = World::new().await;
-    let wait = json!({"kind": "verification", "from": "@shore.example"});
-    let failure = world
-        .try_call("mail_wait", wait)
-        .await
-        .expect_err("no engine");
-    assert_eq!(failure.code, ErrorCode::InvalidRequest);
-    assert_eq!(failure.details["errors"][0]["path"], "kind");
-    let failure = world.try_call("mail_wait", json!({"from": "nobody"})).await;
-    assert_eq!(
-        failure.expect_err("no address").details["errors"][0]["path"],
-        "from"
-    );
-    world.room.close().await;
+#[test]
+fn codes_are_said_to_be_missing() {
+    on_both(async |world| {
+        let wait = json!({"kind": "verification", "from": "@shore.example"});
+        let failure = world
+            .try_call("mail_wait", wait)
+            .await
+            .expect_err("no engine");
+        assert_eq!(failure.code, ErrorCode::InvalidRequest);
+        assert_eq!(failure.details["errors"][0]["path"], "kind");
+        let failure = world.try_call("mail_wait", json!({"from": "nobody"})).await;
+        assert_eq!(
+            failure.expect_err("no address").details["errors"][0]["path"],
+            "from"
+        );
+        world.room.close().await;
+    });
 }

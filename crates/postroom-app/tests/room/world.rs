@@ -1,6 +1,14 @@
 //! A room in a temporary folder, with one mailbox and the contract's checks on every answer.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use postroom_app::{
     Actor, CallContext, Failure, Reply, Room,
@@ -8,7 +16,7 @@ use postroom_app::{
     operation::{Surface, find},
     room::{Arrival, Received, RecipientVerdict, RoomOptions, Via},
 };
-use postroom_types::{Address, IdentityId, RequestId, TenantId};
+use postroom_types::{Address, IdentityId, RequestId, Secret, TenantId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -22,18 +30,63 @@ pub(crate) struct World {
     pub(crate) room: Arc<Room>,
     pub(crate) folder: TempDir,
     pub(crate) identity: IdentityId,
+    database: Option<String>,
 }
 
-pub(crate) async fn open(folder: &Path) -> Arc<Room> {
-    Room::open(RoomOptions::new(folder.join("data")))
+/// Runs `test` on SQLite, and on PostgreSQL when the environment names a server.
+pub(crate) fn on_both(test: impl AsyncFn(World)) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        test(World::new(None).await).await;
+        if let Some(url) = fresh_database().await {
+            test(World::new(Some(url)).await).await;
+        }
+    });
+}
+
+/// A new database on the test server.
+async fn fresh_database() -> Option<String> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests are told of a server this way"
+    )]
+    let server = std::env::var("POSTROOM_TEST_DATABASE_URL").ok()?;
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("postroom_room_{}_{count}", std::process::id());
+    let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&server)
         .await
-        .expect("the room opens")
+        .expect("the test server answers");
+    for sql in [
+        format!("DROP DATABASE IF EXISTS {name}"),
+        format!("CREATE DATABASE {name}"),
+    ] {
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+            .execute(&mut connection)
+            .await
+            .expect("a database is made");
+    }
+    let (base, _) = server.rsplit_once('/').expect("a URL with a database");
+    Some(format!("{base}/{name}"))
+}
+
+async fn open(folder: &Path, database: Option<&str>) -> Arc<Room> {
+    let options = RoomOptions {
+        database_url: database.map(|url| Secret::new(url.to_owned())),
+        readers: 2,
+        ..RoomOptions::new(folder.join("data"))
+    };
+    Room::open(options).await.expect("the room opens")
 }
 
 impl World {
-    pub(crate) async fn new() -> Self {
+    async fn new(database: Option<String>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let room = open(folder.path()).await;
+        let room = open(folder.path(), database.as_deref()).await;
         let address = Address::parse(MAILBOX).expect("an address");
         let identity = room
             .mailbox(room.default_tenant(), &address)
@@ -43,6 +96,7 @@ impl World {
             room,
             folder,
             identity,
+            database,
         }
     }
 
@@ -55,7 +109,7 @@ impl World {
         self.room.close().await;
         drop(self.room);
         Self {
-            room: open(self.folder.path()).await,
+            room: open(self.folder.path(), self.database.as_deref()).await,
             ..self
         }
     }

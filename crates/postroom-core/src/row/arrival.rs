@@ -79,6 +79,12 @@ words! {
 }
 
 impl FeedKind {
+    /// Whether labels of a message may be others after it: a change of them, or an archive's mail
+    /// that brings its own.
+    pub fn changes_labels(self) -> bool {
+        matches!(self, Self::MessageChanged | Self::MessageImported)
+    }
+
     /// Whether the index has a message to add.
     pub fn adds_message(self) -> bool {
         matches!(self, Self::MessageReceived | Self::MessageImported)

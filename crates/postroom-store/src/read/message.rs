@@ -9,7 +9,7 @@ use crate::{
 use postroom_core::{MessageDoc, MessageRow};
 use postroom_types::{MessageId, Reach, TenantScope, ThreadId, Timestamp};
 use roaring::RoaringTreemap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A message whole.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,6 +162,22 @@ pub async fn nums_with_label(
     nums(store, select.text(" AND ").scope(scope)).await
 }
 
+/// Numbers of the labelled messages, by label.
+pub async fn nums_by_label(
+    store: &Store,
+    scope: &TenantScope,
+) -> Result<BTreeMap<String, RoaringTreemap>, StoreError> {
+    let all = "SELECT label, string_agg(CAST(num AS TEXT), ',') FROM message_labels WHERE ";
+    let rows = Select::new(all)
+        .scope(scope)
+        .text(" GROUP BY label")
+        .all(store, |row| Ok((row.text(0)?, row.text(1)?)))
+        .await?;
+    rows.into_iter()
+        .map(|(label, nums)| Ok((label, set_of(&nums)?)))
+        .collect()
+}
+
 /// Numbers of the unread messages.
 pub async fn nums_unread(store: &Store, scope: &TenantScope) -> Result<RoaringTreemap, StoreError> {
     let select = Select::new(NUMS).text("messages WHERE unread = 1 AND ");
@@ -255,8 +271,11 @@ const NUMS: &str = "SELECT string_agg(CAST(num AS TEXT), ',') FROM ";
 
 async fn nums(store: &Store, select: Select) -> Result<RoaringTreemap, StoreError> {
     let text = select.first(store, |row| Ok(row.opt_text(0)?)).await?;
-    let text = text.flatten().unwrap_or_default();
-    text.split(',')
+    set_of(&text.flatten().unwrap_or_default())
+}
+
+fn set_of(nums: &str) -> Result<RoaringTreemap, StoreError> {
+    nums.split(',')
         .filter(|num| !num.is_empty())
         .map(|num| {
             num.parse::<u64>()
