@@ -1,7 +1,7 @@
 //! Arguments against a published schema.
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
-use postroom_types::{Dialect, ErrorCode};
+use postroom_types::{Dialect, ErrorCode, kind_of};
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -78,7 +78,26 @@ fn entries(error: &ValidationError<'_>) -> Vec<Value> {
                 json!({"path": at(property.as_str().unwrap_or_default()), "message": "is required"}),
             ]
         }
+        ValidationErrorKind::Pattern { pattern } if pattern.contains(ULID) => {
+            vec![json!({"path": known(&path), "message": id_words(pattern, error.instance())})]
+        }
         kind => vec![json!({"path": known(&path), "message": words(kind)})],
+    }
+}
+
+/// What the pattern of every typed id holds.
+const ULID: &str = "_[0-9A-HJKMNP-TV-Z]{26}$";
+
+/// What kind of id is asked for, and what kind was given where its prefix tells.
+fn id_words(pattern: &str, given: &Value) -> String {
+    let prefix = pattern.trim_start_matches('^').trim_end_matches(ULID);
+    let wanted = kind_of(&format!("{prefix}_")).unwrap_or("typed");
+    let found = given.as_str().and_then(kind_of);
+    match found {
+        Some(found) if found != wanted => {
+            format!("this is the id of another kind of thing ({found}); a {wanted} id is wanted")
+        }
+        _ => format!("must be a {wanted} id: {prefix}_ and 26 characters"),
     }
 }
 
@@ -155,6 +174,21 @@ mod tests {
                 text.contains(&format!("\"path\":\"{path}\"")),
                 "{path} in {text}"
             );
+        }
+    }
+
+    #[test]
+    fn an_id_of_another_kind_is_told_so() {
+        let pattern = "^msg_[0-9A-HJKMNP-TV-Z]{26}$";
+        let schema = json!({"type": "object", "properties": {"message_id": {"type": "string", "pattern": pattern}}});
+        for (given, said) in [
+            ("thr_01ARZ3NDEKTSV4RRFFQ69G5FAV", "thread"),
+            ("msg_01ARZ3NDEKTSV4RRFFQ69G5FA", "msg_ and 26"),
+            ("nonsense", "a message id"),
+        ] {
+            let found = errors(schema.clone(), json!({"message_id": given}));
+            let words = found[0]["message"].as_str().expect("words");
+            assert!(words.contains(said) && !words.contains(given), "{words}");
         }
     }
 
