@@ -50,7 +50,7 @@ async fn run_command(cli: Cli, terminal: Terminal) -> Done {
         }
         Command::Import(options) => import::run(&config()?, &global, options, terminal).await,
         Command::Call(call) => verb::call(call, &global, &config()?, terminal).await,
-        Command::Mcp(options) => mcp::run(&config()?, options).await,
+        Command::Mcp(options) => mcp::run(&serving()?, options).await,
         Command::Inspect(options) => inspect::run(&options, terminal),
         Command::Reindex => doctor::reindex(&config()?, terminal).await,
         Command::Doctor => doctor::run(&config()?, terminal).await,

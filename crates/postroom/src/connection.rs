@@ -14,7 +14,7 @@ use postroom_types::{Level, Secret, TenantId};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    cli::{Global, trouble::Trouble},
+    cli::{Global, alias::used, trouble::Trouble},
     client::{Answer, Client},
     config::Config,
     folder::ServerFile,
@@ -204,7 +204,7 @@ impl Connection {
         {
             return Ok(Vec::new());
         }
-        let listed = self.call_json("mail_list_identities", Map::new()).await?;
+        let listed = self.call_json(used::LIST_MAILBOXES, Map::new()).await?;
         let mailboxes: Vec<(&str, &str)> = listed
             .get("data")
             .and_then(Value::as_array)

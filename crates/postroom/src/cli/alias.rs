@@ -255,6 +255,20 @@ pub(crate) const VERBS: &[Verb] = &[
     },
 ];
 
+/// Operations that commands of the process use themselves.
+pub(crate) mod used {
+    /// Lists the mailboxes, to find the only one or the one with an address.
+    pub(crate) const LIST_MAILBOXES: &str = "mail_list_identities";
+    /// Makes a mailbox for an import, a first start or the demo.
+    pub(crate) const CREATE_MAILBOX: &str = "identity_create";
+    /// Makes the agent's key of a first start.
+    pub(crate) const CREATE_KEY: &str = "key_create";
+    /// Puts one mail of an archive into a server.
+    pub(crate) const PUT_IN_MAIL: &str = "inbound_raw";
+    /// Says how the deployment stands.
+    pub(crate) const SHOW_STATE: &str = "deployment_get";
+}
+
 /// What the groups of verbs are for.
 pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("event", "What arrived, as it was received"),
@@ -292,6 +306,19 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_commands_use_is_in_the_table() {
+        for name in [
+            used::LIST_MAILBOXES,
+            used::CREATE_MAILBOX,
+            used::CREATE_KEY,
+            used::PUT_IN_MAIL,
+            used::SHOW_STATE,
+        ] {
+            assert!(postroom_app::operation::find(name).is_some(), "{name}");
         }
     }
 

@@ -15,7 +15,7 @@ use super::{
     serve::{Secrets, Server},
 };
 use crate::{
-    cli::{terminal::Terminal, trouble::Trouble},
+    cli::{alias::used, terminal::Terminal, trouble::Trouble},
     config::Config,
     demo::{self, DemoMail, Mailbox},
 };
@@ -74,7 +74,7 @@ async fn load(server: &Server) -> Result<Option<String>, Trouble> {
             "display_name": mailbox.display_name(),
             "purpose": mailbox.purpose(),
         });
-        let identity = server.call("identity_create", arguments).await?;
+        let identity = server.call(used::CREATE_MAILBOX, arguments).await?;
         first.get_or_insert(identity);
     }
     let now = server.room.now();

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{Done, progress};
 use crate::{
     cli::{
+        alias::used,
         terminal::{Terminal, plain},
         trouble::{PROBLEMS, Trouble},
     },
@@ -26,7 +27,7 @@ pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
         Connection::Server(client, _) => Some(client.url().to_owned()),
         Connection::Folder(_) => None,
     };
-    let status = connection.call_json("deployment_get", Map::new()).await;
+    let status = connection.call_json(used::SHOW_STATE, Map::new()).await;
     connection.close().await;
     let status = status?;
     // The disk of a server elsewhere is not ours to look at.

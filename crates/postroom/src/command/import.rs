@@ -19,6 +19,7 @@ use super::{Done, progress};
 use crate::{
     cli::{
         Global, Import,
+        alias::used,
         terminal::{Terminal, plain},
         trouble::{PROBLEMS, Trouble},
     },
@@ -86,7 +87,7 @@ pub(super) async fn run(
 /// Without a name the archive goes to the only mailbox there is.
 async fn only_mailbox(connection: &Connection) -> Result<String, Trouble> {
     let listed = connection
-        .call_json("mail_list_identities", Map::new())
+        .call_json(used::LIST_MAILBOXES, Map::new())
         .await?;
     match listed
         .get("data")
@@ -186,7 +187,7 @@ async fn into_server(
         Some(named) => server_mailbox(connection, client, tenant, named).await?,
         None => only_mailbox(connection).await?,
     };
-    let row = operation::find("inbound_raw")
+    let row = operation::find(used::PUT_IN_MAIL)
         .ok_or_else(|| Trouble::usage("There is no way to put mail in.", "Report this."))?;
     let (sender, receiver) = tokio::sync::mpsc::channel(POSTS);
     let reading = tokio::task::spawn_blocking(move || {
@@ -245,7 +246,7 @@ async fn server_mailbox(
         return Ok(named.to_owned());
     }
     address(named)?;
-    let row = operation::find("mail_list_identities")
+    let row = operation::find(used::LIST_MAILBOXES)
         .ok_or_else(|| Trouble::usage("There are no mailboxes.", "Report this."))?;
     let mut cursor: Option<Value> = None;
     loop {
@@ -288,7 +289,9 @@ async fn server_mailbox(
     }
     let mut arguments = Map::new();
     arguments.insert("address".to_owned(), named.into());
-    let made = connection.call_json("identity_create", arguments).await?;
+    let made = connection
+        .call_json(used::CREATE_MAILBOX, arguments)
+        .await?;
     Ok(made
         .get("id")
         .and_then(Value::as_str)

@@ -18,7 +18,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::Done;
 use crate::{
-    cli::{Serve, terminal::Terminal, trouble::Trouble},
+    cli::{Serve, alias::used, terminal::Terminal, trouble::Trouble},
     config::{self, Config},
     connection::{open_trouble, room_options},
     folder::ServerFile,
@@ -111,7 +111,7 @@ impl Server {
                 None => {
                     let address = format!("agent@{}", self.config.hostname);
                     self.call(
-                        "identity_create",
+                        used::CREATE_MAILBOX,
                         json!({"address": address, "display_name": "Agent"}),
                     )
                     .await?
@@ -138,9 +138,7 @@ impl Server {
     }
 
     async fn first_identity(&self) -> Result<Option<Value>, Trouble> {
-        let listed = self
-            .call("mail_list_identities", json!({"limit": 1}))
-            .await?;
+        let listed = self.call(used::LIST_MAILBOXES, json!({"limit": 1})).await?;
         Ok(listed.pointer("/data/0").cloned())
     }
 
@@ -148,7 +146,7 @@ impl Server {
     pub(super) async fn agent_key(&self, identity: &Value) -> Result<Option<String>, Trouble> {
         let arguments =
             json!({"name": "first agent", "level": "identity", "identity": identity.get("id")});
-        let key = self.call("key_create", arguments).await?;
+        let key = self.call(used::CREATE_KEY, arguments).await?;
         Ok(key.get("secret").and_then(Value::as_str).map(str::to_owned))
     }
 
