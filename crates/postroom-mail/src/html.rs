@@ -3,6 +3,7 @@
 mod clean;
 mod css;
 mod pass;
+mod slim;
 mod text;
 
 pub(crate) use clean::clean;

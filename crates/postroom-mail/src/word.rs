@@ -63,7 +63,10 @@ fn to_utf8(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
 /// characters go.
 fn fold(text: &str) -> String {
     let text = text.trim();
-    if !text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+    let has_control = text
+        .bytes()
+        .fold(false, |found, byte| found | (byte < b' ') | (byte == 0x7f));
+    if !has_control {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len());

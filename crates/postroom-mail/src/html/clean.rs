@@ -97,6 +97,8 @@ struct Writer {
 }
 
 impl Visitor for Writer {
+    const ATTRIBUTES: &'static [&'static str] = ATTRIBUTES;
+
     fn open(&mut self, tag: &str, attrs: &[Attribute], is_void: bool) {
         if !is_void {
             self.depth += 1;

@@ -3,7 +3,11 @@
 //! No tree is built and nothing recurses: open elements stand on a stack, an end tag looks a
 //! bounded way down it, and each token is handled once.
 
-use std::{borrow::Cow, cell::RefCell, collections::HashMap};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    hash::{BuildHasherDefault, Hasher},
+};
 
 use html5ever::{
     Attribute, LocalName,
@@ -14,7 +18,10 @@ use html5ever::{
     },
 };
 
-use super::css::{self, Declaration, Rgb, Sheet};
+use super::{
+    css::{self, Declaration, Rgb, Sheet},
+    slim,
+};
 
 /// How far down the stack an end tag looks for its start.
 const END_TAG_REACH: usize = 256;
@@ -23,26 +30,26 @@ const STACK_MAX: usize = 4_096;
 
 /// What sees the visible part of a document.
 pub(super) trait Visitor {
+    /// Attributes it looks at, beside those that decide what is seen.
+    const ATTRIBUTES: &'static [&'static str];
+
     fn open(&mut self, tag: &str, attrs: &[Attribute], is_void: bool);
     fn close(&mut self, tag: &str);
     fn text(&mut self, text: &str);
 }
-
-/// Attributes of one tag; the tokenizer compares each with all before it.
-const ATTRIBUTES_MAX: usize = 64;
 
 /// Reads `html` and answers whether words were hidden in it.
 pub(super) fn run<V: Visitor>(html: &str, visitor: V) -> (V, bool) {
     let sink = Sink(RefCell::new(Pass {
         sheet: sheet_of(html),
         stack: Vec::new(),
-        open: HashMap::new(),
+        open: HashMap::default(),
         visitor,
         hidden_text: false,
     }));
     let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
     let input = BufferQueue::default();
-    input.push_back(StrTendril::from_slice(&with_few_attributes(html)));
+    input.push_back(StrTendril::from_slice(&slim::slim(html, V::ATTRIBUTES)));
     // A pause for a script or a charset is none here: the rest is fed again.
     while !input.is_empty() {
         let _ = tokenizer.feed(&input);
@@ -50,62 +57,6 @@ pub(super) fn run<V: Visitor>(html: &str, visitor: V) -> (V, bool) {
     tokenizer.end();
     let pass = tokenizer.sink.0.into_inner();
     (pass.visitor, pass.hidden_text)
-}
-
-/// The document with each tag cut behind [`ATTRIBUTES_MAX`] attributes.
-fn with_few_attributes(html: &str) -> Cow<'_, str> {
-    let bytes = html.as_bytes();
-    let mut out = String::new();
-    let (mut kept_from, mut at) = (0, 0);
-    while let Some(found) = memchr::memchr(b'<', bytes.get(at..).unwrap_or_default()) {
-        let tag = at + found;
-        let (cut, end) = scan_tag(bytes, tag + 1);
-        if let Some(cut) = cut {
-            out.push_str(html.get(kept_from..cut).unwrap_or_default());
-            kept_from = end;
-        }
-        at = end.max(tag + 1);
-    }
-    if kept_from == 0 {
-        return html.into();
-    }
-    out.push_str(html.get(kept_from..).unwrap_or_default());
-    out.into()
-}
-
-/// Where the tag whose name begins at `at` has its last attribute that is kept, when it has more,
-/// and where it ends: at its `>`, or at a `<` that begins something else.
-fn scan_tag(bytes: &[u8], at: usize) -> (Option<usize>, usize) {
-    if !bytes.get(at).is_some_and(u8::is_ascii_alphabetic) {
-        return (None, at);
-    }
-    let (mut attributes, mut cut) = (0usize, None);
-    let (mut after_blank, mut after_equals, mut quote) = (false, false, None);
-    for (offset, &byte) in bytes.get(at..).unwrap_or_default().iter().enumerate() {
-        if let Some(open) = quote {
-            if byte == open {
-                (quote, after_blank) = (None, true);
-            }
-            continue;
-        }
-        match byte {
-            b'>' | b'<' => return (cut, at + offset),
-            b'"' | b'\'' if after_equals => (quote, after_equals) = (Some(byte), false),
-            b'=' => (after_equals, after_blank) = (true, false),
-            b'/' => after_blank = true,
-            _ if byte.is_ascii_whitespace() => after_blank = !after_equals || after_blank,
-            _ => {
-                if after_blank && !after_equals {
-                    attributes += 1;
-                    if attributes == ATTRIBUTES_MAX + 1 {
-                        cut = Some(at + offset);
-                    }
-                }
-                (after_blank, after_equals) = (false, false);
-            }
-        }
-    }
-    (cut, bytes.len())
 }
 
 /// All style sheets, wherever they stand, except those in comments.
@@ -194,9 +145,30 @@ struct Pass<V> {
     sheet: Sheet,
     stack: Vec<Element>,
     /// How many elements of a name are open, so that a stray end tag costs nothing.
-    open: HashMap<LocalName, usize>,
+    open: HashMap<LocalName, usize, BuildHasherDefault<AtomHasher>>,
     visitor: V,
     hidden_text: bool,
+}
+
+/// Names carry a hash of their own, of which this takes every bit.
+#[derive(Default)]
+struct AtomHasher(u64);
+
+impl Hasher for AtomHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        // Multiplied so that the table, which looks at the high bits, sees a difference.
+        self.0 = (self.0.rotate_left(5) ^ u64::from(value)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 struct Sink<V>(RefCell<Pass<V>>);

@@ -208,6 +208,8 @@ impl Layout {
 }
 
 impl Visitor for Layout {
+    const ATTRIBUTES: &'static [&'static str] = &["href", "alt", "type", "start"];
+
     fn open(&mut self, tag: &str, attrs: &[Attribute], _is_void: bool) {
         if self.quote_at.is_none() && is_history(tag, attrs) {
             self.quote_next = true;

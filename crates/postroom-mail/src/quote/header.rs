@@ -31,14 +31,28 @@ impl Header {
 
 /// The introduction that begins at `at`, if there is one.
 pub(super) fn at(lines: &[&str], at: usize) -> Option<Header> {
-    let line = bare(lines.get(at)?);
-    if line.is_empty() || line.len() > HEADER_BYTES {
+    let line = lines.get(at)?;
+    if line.len() > HEADER_BYTES || !may_introduce(line) {
+        return None;
+    }
+    let line = bare(line);
+    if line.is_empty() {
         return None;
     }
     title(lines, at, line)
         .or_else(|| block(lines, at, line))
         .or_else(|| unnamed_block(lines, at))
         .or_else(|| attribution(lines, at).map(Header::plain))
+}
+
+/// Whether a line has a byte without which it introduces nothing: a colon, a rule, a date or an
+/// address. Most lines of prose have none and are passed here, so the loop has no early exit and
+/// runs over many bytes at once.
+fn may_introduce(line: &str) -> bool {
+    let is_telling =
+        |byte: u8| matches!(byte, b':' | b'-' | b'_' | b'=' | b'<' | b'0'..=b'9' | 0x80..);
+    line.bytes()
+        .fold(false, |found, byte| found | is_telling(byte))
 }
 
 /// Without blanks and the marks of bold text.
@@ -234,12 +248,15 @@ fn may_begin(line: &str) -> bool {
     if !line.bytes().any(|byte| byte.is_ascii_digit()) && !line.contains('<') {
         return false;
     }
-    starts_known(line) || date_near_start(line)
+    date_near_start(line) || starts_known(line)
 }
 
 fn starts_known(line: &str) -> bool {
     let start = crate::cut::bytes(line, 32).to_lowercase();
-    words::STARTS.iter().any(|known| start.starts_with(known))
+    let first = start.as_bytes().first();
+    words::STARTS
+        .iter()
+        .any(|known| known.as_bytes().first() == first && start.starts_with(known))
 }
 
 fn date_near_start(line: &str) -> bool {
@@ -248,19 +265,21 @@ fn date_near_start(line: &str) -> bool {
 }
 
 fn is_attribution(text: &str, quoted_next: bool) -> bool {
+    // The cheapest question first: most lines that end in a colon have no date.
+    let has_date = has_date(text);
+    if !has_date && !quoted_next {
+        return false;
+    }
     let lower = text.to_lowercase();
     let has_verb = words::WROTE.iter().any(|verb| lower.contains(verb));
     let has_address = has_address(text);
     if !has_verb && !has_address {
         return false;
     }
-    if quoted_next && text.len() <= 200 && (has_verb && ends_with_verb(&lower) || has_date(text)) {
+    if quoted_next && text.len() <= 200 && (has_date || has_verb && ends_with_verb(&lower)) {
         return true;
     }
-    if !has_date(text) {
-        return false;
-    }
-    has_address || has_verb && (starts_known(text) || date_near_start(text))
+    has_date && (has_address || has_verb && (starts_known(text) || date_near_start(text)))
 }
 
 /// `ann@x` or `<ann@x>` somewhere.

@@ -82,12 +82,12 @@ fn is_mobile(line: &str) -> bool {
         return false;
     }
     let lower = text.to_lowercase();
+    let first = lower.as_bytes().first();
+    let bare = lower.trim_end_matches(['.', '。']);
     let framed = words::MOBILE_STARTS
         .iter()
-        .any(|start| lower.starts_with(start))
-        || words::MOBILE_ENDS
-            .iter()
-            .any(|end| lower.trim_end_matches(['.', '。']).ends_with(end));
+        .any(|start| start.as_bytes().first() == first && lower.starts_with(start))
+        || words::MOBILE_ENDS.iter().any(|end| bare.ends_with(end));
     let is_sentence = lower.trim_end_matches('.').contains([',', ';', '!', '?']);
     framed && !is_sentence && words::DEVICES.iter().any(|device| lower.contains(device))
 }
