@@ -117,7 +117,13 @@ impl fmt::Debug for Address {
 /// A domain in lower case as A-label without a trailing dot; `None` when it is no domain.
 fn domain_to_ascii(domain: &str) -> Option<String> {
     let domain = domain.strip_suffix('.').unwrap_or(domain);
-    let ascii = idna::domain_to_ascii(domain).ok()?;
+    // Nearly every domain is plain already; the mapping would only say so.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
+    let ascii = if domain.bytes().all(is_plain) && !domain.contains("--") {
+        domain.to_ascii_lowercase()
+    } else {
+        idna::domain_to_ascii(domain).ok()?
+    };
     let label_ok = |label: &str| {
         !label.is_empty()
             && label.len() <= 63
