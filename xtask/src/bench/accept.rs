@@ -64,7 +64,7 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     let ready: Value = serde_json::from_str(&line)?;
     process::check(
         Command::new(postroom())
-            .args(["identity", "create", RECIPIENT, "--data"])
+            .args(["identity", "create", "--address", RECIPIENT, "--data"])
             .arg(&data)
             .stdout(Stdio::null()),
     )?;

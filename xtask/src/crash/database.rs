@@ -22,7 +22,7 @@ impl Database {
     /// SQLite in `folder/data`, or a fresh database in the cluster of `postgres`.
     pub(crate) fn new(folder: &Path, postgres: Option<&str>) -> Result<Self> {
         let Some(cluster) = postgres else {
-            return Ok(Self::Sqlite(folder.join("data").join("postroom.db")));
+            return Ok(Self::Sqlite(folder.join("data").join("postroom.sqlite")));
         };
         let name = format!(
             "crash_{}",
@@ -59,11 +59,15 @@ impl Database {
         }
     }
 
-    /// How often each content was stored, by `external_id` (`sha256:HEX`).
+    /// How often each content was stored, by the digest of its bytes in upper-case hexadecimal.
     pub(crate) fn contents(&self) -> Result<BTreeMap<String, usize>> {
-        let rows = self.query(
-            "SELECT external_id, count(*) FROM events WHERE family = 'mail' GROUP BY external_id",
-        )?;
+        let digest = match self {
+            Self::Sqlite(_) => "hex(sha256)",
+            Self::Postgres(_) => "upper(encode(sha256, 'hex'))",
+        };
+        let rows = self.query(&format!(
+            "SELECT {digest}, count(*) FROM events WHERE family = 'mail' GROUP BY sha256"
+        ))?;
         Ok(rows
             .lines()
             .filter_map(|row| row.split_once('|'))

@@ -78,7 +78,14 @@ impl Server {
     pub(crate) fn make_identity(&self) -> Result<()> {
         let mut command = test::binary("postroom");
         command
-            .args(["identity", "create", RECIPIENT, "--json", "--data"])
+            .args([
+                "identity",
+                "create",
+                "--address",
+                RECIPIENT,
+                "--json",
+                "--data",
+            ])
             .arg(&self.data);
         let output = command.output()?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned()

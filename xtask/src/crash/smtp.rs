@@ -94,14 +94,15 @@ pub(crate) fn send_until_stopped(
             return;
         }
         if let Ok(mut acknowledged) = acknowledged.lock() {
-            acknowledged.insert(external_id(&mail));
+            acknowledged.insert(digest(&mail));
         }
     }
 }
 
-/// The id under which the product stores these bytes.
-fn external_id(mail: &str) -> String {
-    let digest = Sha256::digest(mail.as_bytes());
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+/// The digest of a mail's bytes, as the database shows it.
+fn digest(mail: &str) -> String {
+    Sha256::digest(mail.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
 }
