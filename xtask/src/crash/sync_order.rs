@@ -13,6 +13,10 @@ use crate::test;
 enum Call {
     /// The end of a mail's data was read from a connection.
     Data(u32),
+    /// A read began in a thread on a connection, and its data is shown later.
+    ReadBegan(u32, u32),
+    /// The end of a mail's data was read by the read that began in this thread.
+    DataResumed(u32),
     /// An acknowledgement was about to be written to a connection.
     Acknowledgement(u32),
     /// A sync began in a thread.
@@ -82,6 +86,8 @@ fn check(trace: &str) -> (usize, usize) {
     let mut clock = 0u64;
     let mut data_at: HashMap<u32, u64> = HashMap::new();
     let mut sync_began: HashMap<u32, u64> = HashMap::new();
+    // The socket of a read that another thread's call interrupted in the trace.
+    let mut reading: HashMap<u32, u32> = HashMap::new();
     // When the newest sync that has ended had begun.
     let mut synced_from = 0u64;
     let (mut acknowledged, mut early) = (0, 0);
@@ -90,6 +96,14 @@ fn check(trace: &str) -> (usize, usize) {
         match call(line) {
             Call::Data(socket) => {
                 data_at.insert(socket, clock);
+            }
+            Call::ReadBegan(thread, socket) => {
+                reading.insert(thread, socket);
+            }
+            Call::DataResumed(thread) => {
+                if let Some(socket) = reading.remove(&thread) {
+                    data_at.insert(socket, clock);
+                }
             }
             Call::SyncBegan(thread) => {
                 sync_began.insert(thread, clock);
@@ -135,10 +149,16 @@ fn call(line: &str) -> Call {
     if rest.contains("sync resumed>") && rest.contains("= 0") {
         return Call::SyncEnded(thread);
     }
-    // A read that was interrupted in the trace shows its data on the line that resumes it, without its
-    // socket; the harness's mails are small, so such a mail is counted by its acknowledgement's socket only.
-    if is(&["read", "recvfrom", "recvmsg"]) && rest.contains("\\r\\n.\\r\\n\"") {
-        return Call::Data(socket());
+    const END_OF_DATA: &str = "\\r\\n.\\r\\n\"";
+    if is(&["read", "recvfrom", "recvmsg"]) {
+        return match (rest.contains("<unfinished"), rest.contains(END_OF_DATA)) {
+            (true, _) => Call::ReadBegan(thread, socket()),
+            (false, true) => Call::Data(socket()),
+            (false, false) => Call::Other,
+        };
+    }
+    if rest.starts_with("<... re") && rest.contains(END_OF_DATA) {
+        return Call::DataResumed(thread);
     }
     if is(&["write", "writev", "sendto", "sendmsg"])
         && rest.contains("\"250 2.")
@@ -165,6 +185,13 @@ mod tests {
             )),
             (1, 0)
         );
+    }
+
+    #[test]
+    fn a_read_that_the_trace_interrupts_keeps_its_connection() {
+        let data = "7 recvfrom(21,  <unfinished ...>\n8 recvfrom(22,  <unfinished ...>\n7 <... recvfrom resumed>\"Text.\\r\\n.\\r\\n\", 8192, 0, NULL, NULL) = 12\n";
+        assert_eq!(check(&format!("{data}9 fdatasync(12) = 0\n{ACK}")), (1, 0));
+        assert_eq!(check(&format!("9 fdatasync(12) = 0\n{data}{ACK}")), (1, 1));
     }
 
     #[test]
