@@ -181,9 +181,6 @@ fn ours(data: &std::path::Path) -> Result<(Vec<f64>, String)> {
             "--data",
         ])
         .arg(data)
-        .env("POSTROOM_RATE_KEY_PER_MINUTE", "1000000")
-        .env("POSTROOM_RATE_TENANT_PER_MINUTE", "1000000")
-        .env("POSTROOM_RATE_SEARCH_PER_MINUTE", "1000000")
         .stdout(std::process::Stdio::piped())
         .spawn()?;
     let mut line = String::new();
