@@ -187,12 +187,10 @@ impl Compiler<'_> {
             return self.leaf(Lookup::Wanted(wanted), columns);
         }
         self.near_words.set(left - 1);
-        let near = Near {
-            word: word.text.clone(),
-            inside: vec![self.fields.subject, self.fields.people],
-        };
+        let inside = vec![self.fields.subject, self.fields.people];
         let corpus = self.corpus;
-        let listed = Columns { columns, corpus }.list_near(self.searcher, &near);
+        let listed = Near::new(&word.text, inside)
+            .and_then(|near| Columns { columns, corpus }.list_near(self.searcher, &near));
         match listed {
             Ok(listed) if listed.docs_with > 0 => {
                 self.leaf(Lookup::Listed(Arc::new(listed)), columns)

@@ -194,12 +194,12 @@ pub(crate) struct Columns<'a> {
 impl Columns<'_> {
     /// Reads the documents in which a word stands that is one letter off or cut.
     pub(crate) fn list_near(&self, searcher: &Searcher, near: &Near) -> tantivy::Result<Listed> {
-        let found = self.list(searcher, |index, field, add| near.expand(index, field, add))?;
+        let found = self.list(searcher, |index, _, add| near.expand(index, add))?;
         if found.docs_with >= FEW {
             return Ok(found);
         }
         self.list(searcher, |index, field, add| {
-            near.expand(index, field, &mut *add)?;
+            near.expand(index, &mut *add)?;
             near.expand_inside(index, field, add)
         })
     }

@@ -2,7 +2,11 @@
 
 use memchr::memmem;
 use tantivy::{
-    Term, index::InvertedIndexReader, postings::TermInfo, query::FuzzyTermQuery, schema::Field,
+    Term,
+    index::InvertedIndexReader,
+    postings::TermInfo,
+    query::{DfaWrapper, FuzzyTermQuery},
+    schema::Field,
 };
 
 use crate::terms::for_each_term;
@@ -11,15 +15,27 @@ use crate::terms::for_each_term;
 pub(crate) const NEAR_CHARS: usize = 3;
 
 /// A word that may be one letter off or go on, or, when that finds too little, stand inside another.
-#[derive(Debug, Clone)]
 pub(crate) struct Near {
     /// The folded word.
-    pub(crate) word: String,
+    word: String,
+    /// Accepts what is one letter off; made once, for it is dear.
+    one_off: DfaWrapper,
     /// The fields in which it may stand inside another word: those with few different words.
-    pub(crate) inside: Vec<Field>,
+    inside: Vec<Field>,
 }
 
 impl Near {
+    /// Looks for a folded word, inside other words in some fields.
+    pub(crate) fn new(word: &str, inside: Vec<Field>) -> tantivy::Result<Self> {
+        let any_field = Field::from_field_id(0);
+        let term = Term::from_field_text(any_field, word);
+        Ok(Self {
+            word: word.to_owned(),
+            one_off: FuzzyTermQuery::new(term, 1, true).automaton()?,
+            inside,
+        })
+    }
+
     /// Calls `add` with every term in which the word stands inside, in the fields where it may.
     pub(super) fn expand_inside(
         &self,
@@ -49,12 +65,9 @@ impl Near {
     pub(super) fn expand(
         &self,
         index: &InvertedIndexReader,
-        field: Field,
         mut add: impl FnMut(&TermInfo, f32) -> tantivy::Result<()>,
     ) -> tantivy::Result<()> {
-        let automaton =
-            FuzzyTermQuery::new(Term::from_field_text(field, &self.word), 1, true).automaton()?;
-        let mut terms = index.terms().search(&automaton).into_stream()?;
+        let mut terms = index.terms().search(&self.one_off).into_stream()?;
         while terms.advance() {
             let term = std::str::from_utf8(terms.key()).unwrap_or_default();
             if !term.starts_with(&self.word) {
