@@ -267,8 +267,9 @@ impl Conn {
             for _ in count..padded {
                 keys.extend(last.iter().cloned());
             }
+            let numbered = self.is_postgres();
             let text = self.built(sql, padded, |sql| {
-                sql.replace("{}", &placeholders(padded, width))
+                sql.replace("{}", &placeholders(padded, width, numbered))
             });
             out.extend(self.fetch(text, keys).await?);
             keys = rest;
@@ -287,8 +288,9 @@ impl Conn {
             let count = rows.len() / width.max(1);
             let chunk = CHUNKS.into_iter().find(|n| *n <= count).unwrap_or(1);
             let rest = rows.split_off(rows.len().min(chunk * width));
+            let numbered = self.is_postgres();
             let text = self.built(sql, chunk, |sql| {
-                sql.replace("{}", &row_placeholders(chunk, width))
+                sql.replace("{}", &row_placeholders(chunk, width, numbered))
             });
             self.execute(text, rows).await?;
             rows = rest;
@@ -323,20 +325,29 @@ impl Conn {
     }
 }
 
-/// `$1, $2` for single values, `($1, $2), ($3, $4)` for rows.
-fn placeholders(count: usize, width: usize) -> String {
+/// `$1, $2` for single values, `($1, $2), ($3, $4)` for rows; on SQLite `?` instead, because the
+/// name of a parameter is found there by going through all of them.
+fn placeholders(count: usize, width: usize, numbered: bool) -> String {
     if width == 1 {
-        let list: Vec<String> = (1..=count).map(|n| format!("${n}")).collect();
+        let list: Vec<String> = (1..=count).map(|n| placeholder(n, numbered)).collect();
         return list.join(", ");
     }
-    row_placeholders(count, width)
+    row_placeholders(count, width, numbered)
 }
 
-fn row_placeholders(count: usize, width: usize) -> String {
+fn placeholder(n: usize, numbered: bool) -> String {
+    if numbered {
+        format!("${n}")
+    } else {
+        "?".to_owned()
+    }
+}
+
+fn row_placeholders(count: usize, width: usize, numbered: bool) -> String {
     let rows: Vec<String> = (0..count)
         .map(|row| {
             let list: Vec<String> = (1..=width)
-                .map(|n| format!("${}", row * width + n))
+                .map(|n| placeholder(row * width + n, numbered))
                 .collect();
             format!("({})", list.join(", "))
         })
@@ -411,8 +422,9 @@ mod tests {
 
     #[test]
     fn lists_and_rows_are_numbered_through() {
-        assert_eq!(placeholders(3, 1), "$1, $2, $3");
-        assert_eq!(placeholders(2, 2), "($1, $2), ($3, $4)");
-        assert_eq!(row_placeholders(2, 1), "($1), ($2)");
+        assert_eq!(placeholders(3, 1, true), "$1, $2, $3");
+        assert_eq!(placeholders(2, 2, true), "($1, $2), ($3, $4)");
+        assert_eq!(row_placeholders(2, 1, true), "($1), ($2)");
+        assert_eq!(row_placeholders(2, 2, false), "(?, ?), (?, ?)");
     }
 }

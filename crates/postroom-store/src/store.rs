@@ -385,7 +385,7 @@ fn pack(mut command: Command, folder: Option<&BlobFolder>) -> std::io::Result<Pa
 /// Creates the folder and takes its lock; one process owns a data folder.
 fn lock_folder(data_dir: &Path) -> Result<File, StoreError> {
     let wrong = |error: std::io::Error| folder_error(data_dir, &error);
-    std::fs::create_dir_all(data_dir).map_err(wrong)?;
+    private_folder(data_dir).map_err(wrong)?;
     let file = File::options()
         .create(true)
         .truncate(false)
@@ -397,6 +397,16 @@ fn lock_folder(data_dir: &Path) -> Result<File, StoreError> {
         Err(std::fs::TryLockError::WouldBlock) => Err(StoreError::Locked(data_dir.to_owned())),
         Err(std::fs::TryLockError::Error(error)) => Err(folder_error(data_dir, &error)),
     }
+}
+
+/// Creates a folder that only its owner may enter: the mail in it is nobody else's. A folder that
+/// exists keeps the mode it was given.
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 fn folder_error(data_dir: &Path, error: &std::io::Error) -> StoreError {
