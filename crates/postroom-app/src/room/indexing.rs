@@ -199,7 +199,10 @@ pub(super) async fn run(room: Arc<Room>) {
         asked.borrow_and_update();
         let began = monotonic();
         let (pause, busy) = match round(&room).await {
-            Ok(Round::Idle) => (POLL, false),
+            Ok(Round::Idle) => {
+                room.indexing.handover.clear();
+                (POLL, false)
+            }
             Ok(Round::Moved) => (Duration::ZERO, false),
             Ok(Round::Pouring) => (COMMIT_PACE.saturating_sub(began.elapsed()), true),
             Err(error) => {
@@ -277,8 +280,8 @@ async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round,
         let changes = read::changes(&room.store, &scope, position, READ_POSITIONS).await?;
         let adding = changes.iter().filter(|row| row.kind.adds_message());
         added.extend(adding.filter_map(|row| Some((row.message_id()?, row.num?))));
-        let labelled = changes.iter().filter(|row| row.kind.changes_labels());
-        if let Some(last) = labelled.last() {
+        let mut labelled = changes.iter().filter(|row| row.kind.changes_labels());
+        if let Some(last) = labelled.next_back() {
             room.indexing.note_labels(tenant, last.position);
         }
         let Some(last) = changes.last() else { break };

@@ -8,11 +8,15 @@
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
-use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Refusal};
+use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
+use postroom_search::Doc;
 use postroom_store::{StoreError, read};
 use postroom_types::TenantId;
 
-use super::Room;
+use super::{
+    Room,
+    indexing::{attachments_of, searchable},
+};
 
 /// Events that one round takes.
 const ROUND_EVENTS: usize = 128;
@@ -57,18 +61,29 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<bool,
     };
     let next = (last.tenant_id, last.id);
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
-    let commands: Vec<Result<Command, StoreError>> =
+    let prepared: Vec<Result<(Command, Option<Doc>), StoreError>> =
         stream::iter(events.iter().cloned().map(|event| prepare(room, event)))
             .buffered(lanes)
             .collect()
             .await;
-    let commands = commands.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let prepared = prepared.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (commands, docs): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     let answers = room.store.transact_all(commands).await?;
     let mut failures = Vec::new();
-    for (event, answer) in events.iter().zip(answers) {
-        match answer {
-            Ok(_) | Err(Refusal::Deferred) => {}
-            Err(refusal) => {
+    for ((event, doc), answer) in events.iter().zip(docs).zip(answers) {
+        match (answer, doc) {
+            (
+                Ok(Outcome::Ingested {
+                    message_id,
+                    repeated: false,
+                    ..
+                }),
+                Some(doc),
+            ) => {
+                room.indexing.handover.put(message_id, doc);
+            }
+            (Ok(_) | Err(Refusal::Deferred), _) => {}
+            (Err(refusal), _) => {
                 tracing::warn!(event = event.id, code = %refusal.code(), "a received mail became no message");
                 failures.push(fail(event, "it could not become a message"));
             }
@@ -82,10 +97,10 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<bool,
 }
 
 /// Reads one event's mail.
-async fn prepare(room: &Room, event: EventRow) -> Result<Command, StoreError> {
+async fn prepare(room: &Room, event: EventRow) -> Result<(Command, Option<Doc>), StoreError> {
     let scope = room.workers.tenant(event.tenant_id);
     let Some(identity) = event.identity_id else {
-        return Ok(fail(&event, "it belongs to no mailbox"));
+        return Ok((fail(&event, "it belongs to no mailbox"), None));
     };
     let raw = match read::event_payload(&room.store, &scope, event.id).await {
         Ok(Some(raw)) => raw,
@@ -94,30 +109,30 @@ async fn prepare(room: &Room, event: EventRow) -> Result<Command, StoreError> {
                 event = event.id,
                 "the bytes of a received mail cannot be read back"
             );
-            return Ok(fail(&event, "its bytes cannot be read back"));
+            return Ok((fail(&event, "its bytes cannot be read back"), None));
         }
         Err(error) => return Err(error),
     };
     let (sender, delivered_to) = (event.mail_from.clone(), event.delivered_to.clone());
-    let draft = tokio::task::spawn_blocking(move || {
-        Draft::new(
-            postroom_mail::parse_enveloped(&raw, sender.as_deref()),
-            delivered_to,
-        )
+    let read = tokio::task::spawn_blocking(move || {
+        let parsed = postroom_mail::parse_enveloped(&raw, sender.as_deref());
+        let draft = Draft::new(parsed, delivered_to);
+        let attachments = attachments_of(&raw, &draft.doc.attachments);
+        let doc = searchable(&draft.doc, attachments);
+        (draft, doc)
     });
     // The parser has a guard of its own; this is the second one.
-    Ok(match draft.await {
-        Ok(draft) => Command::Ingest(Box::new(Ingest {
-            tenant: event.tenant_id,
-            event_id: event.id,
-            identity,
-            draft,
-        })),
-        Err(_) => {
-            tracing::error!(event = event.id, "reading a received mail failed");
-            fail(&event, "reading it failed")
-        }
-    })
+    let Ok((draft, doc)) = read.await else {
+        tracing::error!(event = event.id, "reading a received mail failed");
+        return Ok((fail(&event, "reading it failed"), None));
+    };
+    let ingest = Ingest {
+        tenant: event.tenant_id,
+        event_id: event.id,
+        identity,
+        draft,
+    };
+    Ok((Command::Ingest(Box::new(ingest)), Some(doc)))
 }
 
 fn fail(event: &EventRow, detail: &str) -> Command {

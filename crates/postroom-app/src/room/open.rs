@@ -150,8 +150,15 @@ async fn first_tenant(
         // The only tenant of a deployment needs nothing that tells its usernames apart.
         address_suffix: Some(String::new()),
     };
-    match store.transact(Command::CreateTenant(tenant)).await? {
-        Outcome::Tenant(row) => Ok(row.id),
-        _ => Err(StoreError::Damaged("a created tenant has no row").into()),
+    match store.transact(Command::CreateTenant(tenant)).await {
+        Ok(Outcome::Tenant(row)) => return Ok(row.id),
+        // Another node that started at the same moment made it.
+        Err(StoreError::Refused(_)) => {}
+        Ok(_) => return Err(StoreError::Damaged("a created tenant has no row").into()),
+        Err(error) => return Err(error.into()),
     }
+    let found = read::tenant_by_slug(store, &platform, FIRST_TENANT).await?;
+    found
+        .map(|row| row.id)
+        .ok_or_else(|| StoreError::Damaged("the first tenant is missing").into())
 }

@@ -20,13 +20,22 @@ struct Held {
 }
 
 impl Handover {
-    /// Holds a document until the index takes it; past the bound it is let go.
+    /// Holds a document until the index takes it. What is still held at the bound came too late
+    /// for the index and is let go.
     pub(crate) fn put(&self, message: MessageId, doc: Doc) {
         let bytes = size(&doc);
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.bytes + bytes <= INDEX_HANDOVER_BYTES && held.docs.insert(message, doc).is_none() {
+        if held.bytes + bytes > INDEX_HANDOVER_BYTES {
+            *held = Held::default();
+        }
+        if bytes <= INDEX_HANDOVER_BYTES && held.docs.insert(message, doc).is_none() {
             held.bytes += bytes;
         }
+    }
+
+    /// Lets go of what nobody will take: the index has everything.
+    pub(super) fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Held::default();
     }
 
     pub(super) fn take(&self, message: MessageId) -> Option<Doc> {
@@ -72,14 +81,16 @@ mod tests {
     }
 
     #[test]
-    fn a_document_at_the_bound_is_held_and_the_next_is_let_go() {
+    fn at_the_bound_all_are_held_and_past_it_only_the_newest() {
         let handover = Handover::default();
         let (first, second) = (MessageId::from_parts(1, 1), MessageId::from_parts(2, 2));
-        handover.put(first, doc(INDEX_HANDOVER_BYTES - 512));
-        handover.put(second, doc(0));
-        assert!(handover.take(second).is_none());
-        assert!(handover.take(first).is_some());
+        handover.put(first, doc(INDEX_HANDOVER_BYTES - 1_024));
         handover.put(second, doc(0));
         assert!(handover.take(second).is_some());
+        handover.put(second, doc(1));
+        assert!(handover.take(first).is_none());
+        assert!(handover.take(second).is_some());
+        handover.put(first, doc(INDEX_HANDOVER_BYTES));
+        assert!(handover.take(first).is_none());
     }
 }
