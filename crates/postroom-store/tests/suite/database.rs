@@ -323,3 +323,84 @@ async fn a_newer_database_and_a_foreign_url_are_refused_in_words() {
     };
     assert!(text.contains("postgres://") && !text.contains("secret"));
 }
+
+/// `POSTROOM_TEST_SMALL_DIR` names an empty folder on a file system of its own, 24 to 256 MB large.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_acknowledges_nothing_and_the_store_goes_on_once_there_is_room() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "tests are told of a small disk this way"
+    )]
+    let Ok(small) = std::env::var("POSTROOM_TEST_SMALL_DIR") else {
+        return;
+    };
+    let dir = tempfile::tempdir_in(small).expect("a small disk");
+    let filler = dir.path().join("filler");
+    std::fs::write(&filler, vec![1; 12 * 1024 * 1024]).expect("there is room at first");
+    let clock = Arc::new(AtomicI64::new(NOON));
+    let options = options(&dir.path().join("data"), None, &clock);
+    let store = Store::open(options.clone()).await.expect("opens");
+    let tenant = create_tenant(&store, "acme").await;
+    let identity = super::world::create_identity(&store, tenant, "agent@acme.example").await;
+    let recipient = postroom_core::Recipient {
+        tenant,
+        identity,
+        delivered_to: None,
+    };
+    let mut state: u32 = 3;
+    let mut next = |n: usize, len: usize| {
+        let body: String = (0..len)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                char::from(b' ' + (state >> 24) as u8 % 90)
+            })
+            .collect();
+        mail(&format!("{n}@x.example"), &[], "ann@shop.example", &body)
+    };
+    let mut acknowledged = Vec::new();
+    let mut refusals = 0;
+    for n in 0..4_000 {
+        // Inline bytes and files in turn: both ways of keeping them must fail well.
+        let raw = next(n, if n % 2 == 0 { 60_000 } else { 700_000 });
+        let digest = postroom_core::RawMail::new(raw.clone().into_bytes()).sha256;
+        let command = super::world::import_command(recipient.clone(), &raw);
+        match store.transact(command).await {
+            Ok(_) => acknowledged.push(digest),
+            Err(StoreError::Unavailable) => refusals += 1,
+            Err(other) => panic!("{other:?}"),
+        }
+        if refusals == 20 {
+            break;
+        }
+    }
+    assert_eq!(refusals, 20, "the disk did not fill");
+    let scope = postroom_types::TenantScope::granted(tenant, postroom_types::Reach::Tenant);
+    std::fs::remove_file(&filler).expect("removed");
+    let raw = next(9_999, 60_000);
+    let command = super::world::import_command(recipient.clone(), &raw);
+    store
+        .transact(command)
+        .await
+        .expect("there is room again, without a restart");
+    store.close().await;
+    drop(store);
+    let store = Store::open(options).await.expect("opens again");
+    let known = read::known_digests(&store, &scope, identity, &acknowledged)
+        .await
+        .expect("reads");
+    assert_eq!(
+        known.len(),
+        acknowledged.len(),
+        "what was acknowledged is there"
+    );
+    for id in read::changes(&store, &scope, 0, 10_000)
+        .await
+        .expect("reads")
+    {
+        if let Some(message) = id.message_id() {
+            let bytes = read::raw(&store, &scope, message).await.expect("whole");
+            assert!(bytes.is_some());
+        }
+    }
+    store.close().await;
+}
