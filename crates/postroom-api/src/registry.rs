@@ -235,6 +235,10 @@ impl Registry for RoomRegistry {
         Toolset::named(name).is_some()
     }
 
+    fn is_long(&self, tool: &str) -> bool {
+        operation::find(tool).is_some_and(|row| row.streams)
+    }
+
     fn list_tools<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
         let sets = toolsets(visitor);
         operation::listed(visitor.caller.actor(), &sets)

@@ -9,13 +9,13 @@ use axum::{
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
 use http::{
     HeaderMap, HeaderValue, Method, StatusCode,
     header::{ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
 };
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use postroom_app::{
     Actor, CallContext, Failure, Operation, Reply,
     operation::{Handler, RestRequest, Route, Surface, TABLE},
@@ -26,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Surfaces, answer};
 
+/// Bytes past the bound of a body that are read and thrown away.
+const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
 /// Time for a client to send its body.
 const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -281,24 +283,43 @@ impl Reading<'_> {
     }
 }
 
-/// Reads a body of at most `most` bytes; what is announced as larger is refused unread.
+/// Reads a body of at most `most` bytes. What is larger is read on and thrown away, up to a bound:
+/// a client that still writes would not see the refusal.
 async fn collect(
     headers: &HeaderMap,
-    body: Body,
+    mut body: Body,
     most: usize,
     too_large: ErrorCode,
 ) -> Result<Bytes, Failure> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > most as u64) {
+    if announced.is_some_and(|length| length > (most + DISCARDED_BYTES) as u64) {
         return Err(too_large.into());
     }
-    match tokio::time::timeout(BODY_TIME, Limited::new(body, most).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large.into()),
-        _ => Err(Failure::invalid("", "the body did not arrive whole")),
-    }
+    let broken = || Failure::invalid("", "the body did not arrive whole");
+    let reading = async {
+        let mut kept = BytesMut::new();
+        let mut read = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| broken())?.into_data() else {
+                continue;
+            };
+            read += data.len();
+            if read <= most {
+                kept.extend_from_slice(&data);
+            } else if read > most + DISCARDED_BYTES {
+                break;
+            }
+        }
+        if read > most {
+            return Err(too_large.into());
+        }
+        Ok(kept.freeze())
+    };
+    tokio::time::timeout(BODY_TIME, reading)
+        .await
+        .unwrap_or_else(|_| Err(broken()))
 }
 
 /// The pairs of a query string, decoded as forms are.

@@ -17,8 +17,8 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use axum::routing::any;
-use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
 use postroom_mcp::envelope::{Message, RequestMessage, parse};
 use postroom_mcp::{Field, Head, Registry, Rejection, Revision, Server, Visitor, Wire, code};
 use postroom_types::ErrorCode;
@@ -31,6 +31,8 @@ use refusal::Refusal;
 
 use crate::{Denial, Gate, Streams};
 
+/// Bytes past the limit of a body that are read and thrown away.
+const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
 /// Time for a client to send its body.
 const BODY_TIME: Duration = Duration::from_secs(60);
 
@@ -166,8 +168,9 @@ where
         exchange::run(self, request, visitor, streams).await
     }
 
-    /// Reads the body, up to its limit.
-    async fn collect(&self, parts: &Parts, body: Body) -> Result<Bytes, Refusal> {
+    /// Reads the body, up to its limit. What is larger is read on and thrown away, up to a bound: a
+    /// client that still writes would not see the refusal.
+    async fn collect(&self, parts: &Parts, mut body: Body) -> Result<Bytes, Refusal> {
         let too_large = || {
             Refusal::from(Denial::new(
                 ErrorCode::PayloadTooLarge,
@@ -176,15 +179,33 @@ where
         };
         let announced = parts.headers.get(CONTENT_LENGTH);
         let announced = announced.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-        if announced.is_some_and(|length| length > REQUEST_BODY_BYTES as u64) {
+        let most_read = REQUEST_BODY_BYTES + DISCARDED_BYTES;
+        if announced.is_some_and(|length| length > most_read as u64) {
             return Err(too_large());
         }
-        let collecting = Limited::new(body, REQUEST_BODY_BYTES).collect();
-        match tokio::time::timeout(BODY_TIME, collecting).await {
-            Ok(Ok(collected)) => Ok(collected.to_bytes()),
-            Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-            _ => Err(Rejection::invalid_request("The body did not arrive whole.").into()),
-        }
+        let broken = || Rejection::invalid_request("The body did not arrive whole.").into();
+        let reading = async {
+            let mut kept = BytesMut::new();
+            let mut read = 0;
+            while let Some(frame) = body.frame().await {
+                let Ok(data) = frame.map_err(|_| broken())?.into_data() else {
+                    continue;
+                };
+                read += data.len();
+                if read <= REQUEST_BODY_BYTES {
+                    kept.extend_from_slice(&data);
+                } else if read > most_read {
+                    break;
+                }
+            }
+            if read > REQUEST_BODY_BYTES {
+                return Err(too_large());
+            }
+            Ok(kept.freeze())
+        };
+        tokio::time::timeout(BODY_TIME, reading)
+            .await
+            .unwrap_or_else(|_| Err(broken()))
     }
 
     /// The `Host` must be one of ours, and an `Origin` must be the same host.
