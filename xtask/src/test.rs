@@ -37,11 +37,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             ],
         )
     })?;
+    // Programs and tests in one go: features of test dependencies would build everything twice.
     stages.run("build", || {
-        process::run("cargo", &["build", "--workspace", "--bins", "--locked"])
-    })?;
-    stages.run("build tests", || {
-        process::run("cargo", &["test", "--workspace", "--locked", "--no-run"])
+        process::run(
+            "cargo",
+            &["build", "--workspace", "--all-targets", "--locked"],
+        )
     })?;
     let cluster = stages.run("start PostgreSQL", postgres::Cluster::start)?;
     stages.run("tests on SQLite and PostgreSQL", || {
