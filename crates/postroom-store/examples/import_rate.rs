@@ -4,7 +4,9 @@
 //! call. Mails are parsed before the measurement; packing runs on threads that are not counted.
 
 #![allow(
+    clippy::exit,
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stdout,
     clippy::disallowed_methods,
     reason = "a program that measures"
@@ -84,7 +86,7 @@ async fn open(dir: &std::path::Path) -> (Store, Recipient) {
         address_suffix: None,
     });
     let Ok(Outcome::Tenant(tenant)) = store.transact(tenant).await else {
-        std::process::exit(2);
+        panic!("not created");
     };
     let identity = Command::CreateIdentity(CreateIdentity {
         tenant: tenant.id,
@@ -96,7 +98,7 @@ async fn open(dir: &std::path::Path) -> (Store, Recipient) {
         client_id: None,
     });
     let Ok(Outcome::Identity { row, .. }) = store.transact(identity).await else {
-        std::process::exit(2);
+        panic!("not created");
     };
     let recipient = Recipient {
         tenant: tenant.id,
