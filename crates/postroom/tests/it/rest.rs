@@ -203,6 +203,36 @@ fn bodies_and_methods_that_do_not_fit_are_refused_by_the_table_of_errors() {
 }
 
 #[test]
+fn a_mail_at_the_bound_is_kept_and_one_past_it_is_refused_where_its_sender_sees_it() {
+    on_both("serve", async |served| {
+        let identity = served.command(&["identity", "list", "--json"]).json()["data"][0]["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let path = format!("/v1/identities/{identity}/inbound/raw");
+        let post = async |url: String, kind: &'static str, length: usize| {
+            let mut body = b"From: a@b.example\r\n\r\n".to_vec();
+            body.resize(length, b'x');
+            let request = served.http.post(url).bearer_auth(served.key());
+            let request = request.header("content-type", kind).body(body);
+            request.send().await.expect("an answer").status().as_u16()
+        };
+        let raw = format!("{}{path}", served.text("url"));
+        assert_eq!(
+            post(raw.clone(), "message/rfc822", limit::RAW_MAIL_BYTES).await,
+            202
+        );
+        assert_eq!(
+            post(raw, "message/rfc822", limit::RAW_MAIL_BYTES + 1).await,
+            413
+        );
+        let mcp = served.text("mcp_url").to_owned();
+        let past = limit::REQUEST_BODY_BYTES + 1;
+        assert_eq!(post(mcp, "application/json", past).await, 413);
+    });
+}
+
+#[test]
 fn only_our_own_names_come_in() {
     on_both("serve", async |served| {
         let asked = |name: &'static str, value: &'static str| {
