@@ -41,6 +41,9 @@ use kept::{KeptHit, ResultSet};
 use labels::ByLabel;
 use question::Question;
 
+/// How often a search looks whether received mail was read meanwhile.
+const PENDING_POLL: Duration = Duration::from_millis(50);
+
 /// Where a later page begins.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct Place {
@@ -162,14 +165,43 @@ async fn later(call: &Call<'_>, place: Place) -> Result<Found, Failure> {
     })
 }
 
-/// Waits a moment for the index to hold what is in the feed now; gives that position and whether
-/// the index got there.
+/// Waits a moment for the index to hold all that was received until now, mail that was acknowledged
+/// and is not read yet included; gives the feed position to search up to and whether the index got
+/// there.
 pub(super) async fn fresh(call: &Call<'_>, scope: &TenantScope) -> Result<(u64, bool), Failure> {
-    let tenant = scope.tenant();
-    let indexing = &call.room.indexing;
-    let position = call.room.position(scope).await?;
+    let began_at = call.room.position(scope).await?;
     let patience = Duration::from_millis(FRESH_WAIT_MS);
-    Ok((position, indexing.reached(tenant, position, patience).await))
+    let holds_all = async {
+        all_read(call, scope, began_at).await?;
+        let position = call.room.position(scope).await?;
+        let indexing = &call.room.indexing;
+        Ok((
+            position,
+            indexing.reached(scope.tenant(), position, patience).await,
+        ))
+    };
+    match tokio::time::timeout(patience, holds_all).await {
+        Ok(found) => found,
+        Err(_) => Ok((call.room.position(scope).await?, false)),
+    }
+}
+
+/// Waits until no mail received up to a feed position is left to be read.
+async fn all_read(call: &Call<'_>, scope: &TenantScope, began_at: u64) -> Result<(), Failure> {
+    let store = call.room.store();
+    let mut wake = store.feed(scope.tenant());
+    loop {
+        wake.borrow_and_update();
+        let oldest = read::oldest_pending(store, scope).await?;
+        if oldest.is_none_or(|oldest| oldest > began_at) {
+            return Ok(());
+        }
+        // A lost wake-up, or another node's, costs no more than the pause.
+        tokio::select! {
+            changed = wake.changed() => if changed.is_err() { return Ok(()) },
+            () = tokio::time::sleep(PENDING_POLL) => {}
+        }
+    }
 }
 
 /// Resolves what changes after arrival to message numbers.

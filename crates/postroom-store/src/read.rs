@@ -16,7 +16,7 @@ pub use access::{
 pub use contact::{ContactFilter, ContactPlace, contacts};
 pub use event::{
     EventFilter, Since, changes, event, event_payload, events, import_failure_payload,
-    import_failures, known_digests, pending_events, position, positions,
+    import_failures, known_digests, oldest_pending, pending_events, position, positions,
 };
 pub use message::{
     Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_by_label,

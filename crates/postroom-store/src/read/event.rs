@@ -110,6 +110,15 @@ pub async fn pending_events(
     .await
 }
 
+/// The oldest mail of the tenant that was received and is no message yet, by its event's id.
+pub async fn oldest_pending(store: &Store, scope: &TenantScope) -> Result<Option<u64>, StoreError> {
+    Select::new("SELECT id FROM events WHERE state = 'pending' AND tenant_id = ")
+        .value(scope.tenant().bits())
+        .text(" ORDER BY id LIMIT 1")
+        .first(store, |row| rows::unsigned(row, 0))
+        .await
+}
+
 /// The tenant's feed after a position, in order, only what the scope reaches.
 pub async fn changes(
     store: &Store,
