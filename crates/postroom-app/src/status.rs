@@ -1,6 +1,7 @@
 //! How the deployment stands, for its owner: the database, how much there is, how far the index is.
 
 use postroom_store::{DatabaseKind, read};
+use postroom_types::TenantId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -77,7 +78,7 @@ pub struct Database {
 #[schemars(inline)]
 pub struct IndexStatus {
     /// The tenant.
-    pub tenant_id: postroom_types::TenantId,
+    pub tenant_id: TenantId,
     /// The feed's last position.
     pub feed_position: u64,
     /// The position up to which the index is complete.
@@ -107,20 +108,34 @@ impl Room {
     pub async fn status(&self) -> Result<Status, Failure> {
         let counts = read::deployment_counts(self.store(), &self.workers.platform()).await?;
         let positions = read::positions(self.store(), &self.workers).await?;
-        let indexes = positions.into_iter().map(|(tenant, feed_position)| {
-            let index_position = self.indexing.position(tenant).min(feed_position);
-            IndexStatus {
+        let mut indexes = Vec::with_capacity(positions.len());
+        for (tenant, feed_position) in positions {
+            let index_position = self.index_position(tenant).await.min(feed_position);
+            indexes.push(IndexStatus {
                 tenant_id: tenant,
                 feed_position,
                 index_position,
                 backlog: feed_position - index_position,
-            }
-        });
+            });
+        }
         Ok(Status {
             version: env!("CARGO_PKG_VERSION"),
             database: self.database(),
             counts: counts.into(),
-            indexes: indexes.collect(),
+            indexes,
         })
+    }
+
+    /// How far a tenant's index is; right after the start the worker has not looked yet, and the
+    /// index itself says it.
+    async fn index_position(&self, tenant: TenantId) -> u64 {
+        if let Some(position) = self.indexing.known(tenant) {
+            return position;
+        }
+        let indexes = self.indexes.clone();
+        let opened = tokio::task::spawn_blocking(move || {
+            indexes.tenant(tenant).map(|index| index.position())
+        });
+        opened.await.ok().and_then(Result::ok).unwrap_or(0)
     }
 }

@@ -94,7 +94,7 @@ impl Indexing {
     }
 
     /// What is known of a tenant; `None` before its index was first opened.
-    fn known(&self, tenant: TenantId) -> Option<u64> {
+    pub(crate) fn known(&self, tenant: TenantId) -> Option<u64> {
         self.seen
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -247,6 +247,8 @@ fn an_import_that_was_killed_goes_on_and_adds_up() {
         (MAILS as u64, 0, MAILS as u64, 0)
     );
     let doctor = run(folder.path(), &["doctor", "--json"]);
+    let backlog = doctor.json()["indexes"][0]["backlog"].clone();
+    assert_eq!(backlog, json!(0), "what was imported can be found");
     assert_eq!(
         doctor.json()["counts"]["messages"],
         json!(MAILS),
