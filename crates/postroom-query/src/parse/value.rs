@@ -130,9 +130,14 @@ fn who(part: String) -> Who {
             Err(_) => Who::Part(part),
         };
     }
-    let dotted = part
-        .rsplit_once('.')
-        .is_some_and(|(_, top)| top.chars().count() > 1 && top.chars().all(char::is_alphabetic));
+    // An A-label as the canonical form prints it holds digits and hyphens.
+    let is_top = |top: &str| {
+        (top.chars().count() > 1 && top.chars().all(char::is_alphabetic))
+            || top
+                .get(..4)
+                .is_some_and(|prefix| prefix.eq_ignore_ascii_case("xn--"))
+    };
+    let dotted = part.rsplit_once('.').is_some_and(|(_, top)| is_top(top));
     match domain_name(&part) {
         Some(domain) if dotted => Who::Bare(domain),
         _ => Who::Part(part),
