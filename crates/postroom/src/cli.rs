@@ -144,6 +144,9 @@ pub(crate) struct Tools {
     /// Toolsets, separated by commas [default: all]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
+    /// Print the reference page of all operations in Markdown
+    #[arg(long, conflicts_with = "tools")]
+    pub(crate) reference: bool,
 }
 
 /// Which shell.

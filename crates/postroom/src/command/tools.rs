@@ -17,6 +17,10 @@ use crate::{
 
 /// Lists the operations.
 pub(super) fn list(options: &Tools, terminal: Terminal) -> Done {
+    if options.reference {
+        terminal.line(&postroom_app::reference_markdown());
+        return Ok(ExitCode::SUCCESS);
+    }
     let sets = match &options.tools {
         Some(names) => toolsets(names)?,
         None => Toolset::ALL.to_vec(),
