@@ -16,7 +16,17 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    process::run("cargo", &["build", "--quiet", "--locked", "-p", "postroom"])?;
+    // As `cargo xtask test` builds it, so that nothing is built twice.
+    process::run(
+        "cargo",
+        &[
+            "build",
+            "--quiet",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+        ],
+    )?;
     let said = |arguments: &[&str]| process::output(test::binary("postroom").args(arguments));
     let pages = [
         ("errors.md", errors()),
