@@ -15,9 +15,17 @@ use crate::{process, process::Running, test};
 /// Installs the pinned npm packages and the pinned Python packages.
 pub(crate) fn install() -> Result<()> {
     let folder = folder();
+    // Not `npm ci`: it refuses a lock file in which an optional package for another system could not
+    // be resolved. `--no-save` keeps the locked versions and leaves the lock file alone.
     process::check(
         Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+            .args([
+                "install",
+                "--no-save",
+                "--no-audit",
+                "--no-fund",
+                "--loglevel=error",
+            ])
             .current_dir(&folder),
     )?;
     let venv = folder.join(".venv");
