@@ -35,6 +35,9 @@ pub(crate) struct Shared {
     writers: usize,
     readers: usize,
     pool: Mutex<Pool>,
+    /// Held while a folder is made, opened for the first time or thrown away: what one thread makes
+    /// there, another must not take for left-overs.
+    folders: Mutex<()>,
     /// Signalled when a writer becomes free.
     freed: Condvar,
 }
@@ -82,6 +85,7 @@ impl Indexes {
             writers: writers.max(1),
             readers: readers.max(1),
             pool: Mutex::default(),
+            folders: Mutex::default(),
             freed: Condvar::new(),
         };
         Ok(Self {
@@ -98,17 +102,21 @@ impl Indexes {
         if let Some(entry) = self.shared.lock().entry(tenant)? {
             return Ok(TenantIndex::new(Arc::clone(&self.shared), entry));
         }
-        let entry = Arc::new(Entry::open(tenant, self.shared.folder(tenant))?);
-        let mut pool = self.shared.lock();
-        let entry = match pool.entry(tenant)? {
+        let folders = self.shared.lock_folders();
+        let known = self.shared.lock().entry(tenant)?;
+        let entry = match known {
             // Another thread was faster.
             Some(known) => known,
             None => {
-                pool.entries.insert(tenant, Arc::clone(&entry));
+                let entry = Arc::new(Entry::open(tenant, self.shared.folder(tenant))?);
+                self.shared
+                    .lock()
+                    .entries
+                    .insert(tenant, Arc::clone(&entry));
                 entry
             }
         };
-        drop(pool);
+        drop(folders);
         self.shared.note_reader(tenant);
         Ok(TenantIndex::new(Arc::clone(&self.shared), entry))
     }
@@ -120,6 +128,7 @@ impl Indexes {
     /// [`SearchError::Io`] when the folder cannot be emptied.
     pub fn reset(&self, tenant: TenantId) -> Result<TenantIndex, SearchError> {
         let lease = self.shared.lease(tenant)?;
+        let folders = self.shared.lock_folders();
         let known = self.shared.lock().entries.remove(&tenant);
         if let Some(entry) = known {
             entry.retire();
@@ -129,6 +138,7 @@ impl Indexes {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })?;
+        drop(folders);
         self.tenant(tenant)
     }
 
@@ -186,6 +196,10 @@ impl Pool {
 impl Shared {
     fn folder(&self, tenant: TenantId) -> PathBuf {
         self.dir.join(tenant.to_string())
+    }
+
+    fn lock_folders(&self) -> MutexGuard<'_, ()> {
+        self.folders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Pool> {
