@@ -2,7 +2,7 @@
 
 use postroom_core::{Command, KeyRow, Mode};
 use postroom_store::{PlatformScope, StoreError, read};
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, Reach, TenantScope};
 
 use crate::{Actor, Failure, Room};
 
@@ -23,6 +23,31 @@ impl Room {
                 self.note_use(&key);
                 Ok(Actor::of_key(&key))
             }
+        }
+    }
+
+    /// Whether the key of a call that has waited is still good.
+    ///
+    /// # Errors
+    /// `key_revoked`, `key_expired`; `unavailable` when the store cannot say.
+    pub(crate) async fn check_still_holds(&self, actor: &Actor) -> Result<(), Failure> {
+        let Some(id) = actor.key else { return Ok(()) };
+        let store = self.store();
+        let row = match (actor.tenant, &actor.platform) {
+            (Some(tenant), _) => {
+                let scope = TenantScope::granted(tenant, Reach::Tenant);
+                read::key(store, &scope, id).await?
+            }
+            (None, Some(platform)) => read::platform_key(store, platform, id).await?,
+            (None, None) => None,
+        };
+        match row {
+            Some(key) if key.revoked_at.is_some() => Err(ErrorCode::KeyRevoked.into()),
+            Some(key) if key.expires_at.is_some_and(|at| at <= self.now()) => {
+                Err(ErrorCode::KeyExpired.into())
+            }
+            Some(_) => Ok(()),
+            None => Err(ErrorCode::Unauthenticated.into()),
         }
     }
 

@@ -134,10 +134,7 @@ const KEYS: &[Key] = &[
         name: "hostname",
         about: "name that SMTP answers with",
         secret: false,
-        set: |c, v| {
-            c.hostname = v.to_owned();
-            Ok(())
-        },
+        set: hostname,
         show: |c| Some(c.hostname.clone()),
     },
     Key {
@@ -437,6 +434,15 @@ fn database_url(config: &mut Config, value: &str) -> Result<(), &'static str> {
     }
 }
 
+fn hostname(config: &mut Config, value: &str) -> Result<(), &'static str> {
+    // Checked here, because a listener that cannot say its name ends only after the start.
+    if !postroom_mail::smtp::is_hostname(value) {
+        return Err("a domain name such as mx.example.com");
+    }
+    value.clone_into(&mut config.hostname);
+    Ok(())
+}
+
 fn secret_key(config: &mut Config, value: &str) -> Result<(), &'static str> {
     config.secret_key = text(value);
     match &config.secret_key {
@@ -502,6 +508,7 @@ mod tests {
             ("database_url = \"mysql://x\"", "postgres://"),
             ("secret_key = \"short\"", "32 characters"),
             ("log_format = \"xml\"", "text or json"),
+            ("hostname = \"a b\"", "a domain name"),
             ("data = [1]", "a string"),
             ("tls_key = \"k.pem\"", "belong together"),
             ("= 1", "not valid TOML"),

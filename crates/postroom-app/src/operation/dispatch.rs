@@ -74,6 +74,15 @@ impl Room {
             return answer.await;
         }
         // Nobody waits for a read that was cancelled; a change runs to its commit.
+        let answer = async {
+            let reply = answer.await?;
+            if operation.streams {
+                // The key may have been revoked while the call waited; what came in meanwhile is not
+                // its holder's any more.
+                self.check_still_holds(actor).await?;
+            }
+            Ok(reply)
+        };
         tokio::select! {
             biased;
             reply = answer => reply,

@@ -1,6 +1,9 @@
 //! `mail_wait`.
 
-use postroom_app::operation::Surface;
+use postroom_app::{
+    Actor,
+    operation::{Surface, find},
+};
 use postroom_types::ErrorCode;
 use serde_json::json;
 
@@ -35,6 +38,37 @@ fn a_cancelled_wait_ends_at_once() {
             .call_in("mail_wait", json!({"timeout_seconds": 60}), &context)
             .await;
         assert!(answer.is_err() || answer.is_ok_and(|answer| answer["timed_out"] == true));
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_key_revoked_while_it_waits_gets_nothing() {
+    on_both(async |world| {
+        let key = world
+            .call("key_create", json!({"name": "waits", "level": "identity"}))
+            .await;
+        let secret = key["secret"].as_str().expect("a secret");
+        let actor = world.room.authenticate(secret).await.expect("a key");
+        let (wait, revoke) = (find("mail_wait"), find("key_revoke"));
+        let context = world.context(Surface::Rest);
+        let (waited, ()) = tokio::join!(
+            world.room.call(
+                &actor,
+                wait.expect("an operation"),
+                json!({"timeout_seconds": 60}),
+                &context
+            ),
+            async {
+                let holder = Actor::local_tenant(world.tenant());
+                let of_key = json!({"key_id": key["id"]});
+                let operation = revoke.expect("an operation");
+                let revoked = world.room.call(&holder, operation, of_key, &context).await;
+                revoked.expect("revoked");
+                world.receive(&mail(1, "Too late", "x", "")).await;
+            }
+        );
+        assert_eq!(waited.expect_err("revoked").code, ErrorCode::KeyRevoked);
         world.room.close().await;
     });
 }

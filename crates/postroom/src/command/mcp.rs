@@ -77,7 +77,10 @@ async fn bridged(url: &str, key: &str, toolsets: Option<&[String]>) -> Done {
     let query = toolsets
         .map(|names| format!("?tools={}", names.join(",")))
         .unwrap_or_default();
-    let endpoint = format!("{}/mcp{query}", url.trim_end_matches('/'));
+    // Both addresses that the server prints are taken: its own and its endpoint's.
+    let base = url.trim_end_matches('/');
+    let base = base.strip_suffix("/mcp").unwrap_or(base);
+    let endpoint = format!("{base}/mcp{query}");
     let failed = |error: &dyn std::fmt::Display| {
         Trouble::io(
             format!("The server cannot be used: {error}."),
