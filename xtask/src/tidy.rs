@@ -14,6 +14,7 @@ use crate::{licences, process};
 const PURE: &[&str] = &[
     "postroom-types",
     "postroom-mail",
+    "postroom-webhook",
     "postroom-query",
     "postroom-mcp",
     "postroom-core",

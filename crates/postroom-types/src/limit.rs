@@ -170,10 +170,148 @@ limits! {
     IMPORT_BATCH_MAILS: usize = 256, "the rest goes into the next batch";
     /// An oversized mail that an import keeps with its failure, bytes.
     IMPORT_KEPT_BYTES: u64 = 256 * 1024 * 1024, "its bytes stay in the source alone";
+    /// Requests to given URLs in progress.
+    EGRESS_EXCHANGES: usize = 256, "the request waits inside its own time";
+    /// Host names being resolved at once by the system.
+    EGRESS_LOOKUPS: usize = 64, "the look-up waits inside its own time";
+    /// Addresses of one host name.
+    EGRESS_ADDRESSES: usize = 64, "refused";
+    /// Addresses of one host name that are tried.
+    EGRESS_ADDRESSES_TRIED: usize = 4, "the rest is not tried";
+    /// Time to resolve a host name, milliseconds.
+    EGRESS_RESOLVE_MS: u64 = 3_000, "refused, may be tried again";
+    /// Time to connect, milliseconds.
+    EGRESS_CONNECT_MS: u64 = 3_000, "replay_failed, retry";
+    /// Time for one replay or fetch, milliseconds.
+    EGRESS_TOTAL_MS: u64 = 10_000, "replay_failed, retry";
+    /// Time for one outgoing hook, milliseconds.
+    EGRESS_HOOK_TOTAL_MS: u64 = 15_000, "retry";
+    /// Answer to a replay that is read, bytes.
+    EGRESS_RESPONSE_BYTES: usize = 64 * 1024, "the rest is not read";
+    /// Answer to an outgoing hook that is read, bytes.
+    EGRESS_HOOK_RESPONSE_BYTES: usize = 4 * 1024, "the rest is not read";
+    /// Answer of a provider's interface that is read, bytes.
+    EGRESS_PROVIDER_RESPONSE_BYTES: usize = 32 * 1024 * 1024, "the fetch fails";
+    /// Header lines of an answer.
+    EGRESS_RESPONSE_HEADERS: usize = 100, "replay_failed, retry";
+    /// Address ranges and ports that the operator may allow, each.
+    EGRESS_ALLOWANCES: usize = 256, "the process does not start";
+    /// Id of a rule, bytes.
+    RULE_ID_BYTES: usize = 64, "invalid_rule";
+    /// Nesting of an expression as read, operators and calls.
+    RULE_EXPRESSION_DEPTH: usize = 64, "invalid_expression";
+    /// Macros (all, exists, exists_one, map, filter) of one rule, none inside another.
+    RULE_MACROS: usize = 4, "invalid_expression";
+    /// Nesting of the payload that a rule sees.
+    ENVELOPE_DEPTH: usize = 32, "deeper values are null";
+    /// Text of one value that a rule sees, bytes.
+    ENVELOPE_TEXT_BYTES: usize = 64 * 1024, "cut";
+    /// Values of the payload that a rule sees.
+    ENVELOPE_VALUES: usize = 100_000, "the rest is not seen";
+    /// Signatures in one webhook header.
+    WEBHOOK_SIGNATURES: usize = 32, "malformed_signature";
+    /// Secrets of one source that are tried.
+    WEBHOOK_SECRETS: usize = 8, "the rest is not tried";
+    /// Parameters of one webhook that sign or are signed.
+    WEBHOOK_PARAMS: usize = 1_000, "malformed_signature";
+    /// Delivery id, bytes.
+    WEBHOOK_ID_BYTES: usize = 256, "the next rule, at last the body's hash";
+    /// Events in one webhook body.
+    WEBHOOK_PARTS: usize = 1_000, "the body stays one event";
+    /// Token that signs a webhook, bytes.
+    WEBHOOK_TOKEN_BYTES: usize = 16 * 1024, "malformed_signature";
     /// Events of one page.
     EVENTS_PAGE: usize = 200, "invalid_argument";
     /// Events of the recent resource.
     EVENTS_RECENT: usize = 50, "older ones are not listed";
+    /// Body of one webhook delivery, bytes, unless its provider's row says more.
+    WEBHOOK_BODY_BYTES: usize = 5 * 1024 * 1024, "413 before hashing or parsing";
+    /// Body of one webhook delivery that a provider's row may allow, bytes.
+    WEBHOOK_BODY_MOST_BYTES: usize = 25 * 1024 * 1024, "413 before hashing or parsing";
+    /// A compressed webhook body once decompressed, as a multiple of its body limit.
+    WEBHOOK_INFLATED_FACTOR: usize = 4, "413";
+    /// Header of a delivery that is kept as its id, bytes.
+    DELIVERY_ID_BYTES: usize = 256, "ignored, the digest of the body stands in";
+    /// Sources of one tenant.
+    SOURCES_PER_TENANT: usize = 200, "409 ceiling_exceeded";
+    /// Secrets that one source checks at once, during rotations.
+    SOURCE_SECRETS: usize = 4, "the oldest ends at once";
+    /// Overlap of two secrets of a source, milliseconds.
+    SECRET_OVERLAP_MS: u64 = 24 * 60 * 60 * 1_000, "invalid_argument";
+    /// Shortest secret that a provider issued, bytes.
+    SOURCE_SECRET_MIN_BYTES: usize = 16, "shorter ones are refused with invalid_argument";
+    /// A secret that a provider issued, bytes.
+    SOURCE_SECRET_BYTES: usize = 512, "invalid_argument";
+    /// Rules, options and trusted actors of one source, bytes of JSON each.
+    SOURCE_DOCUMENT_BYTES: usize = 256 * 1024, "invalid_argument";
+    /// Trusted actors of one source.
+    TRUSTED_ACTORS: usize = 256, "invalid_argument";
+    /// Name of one trusted actor, bytes.
+    TRUSTED_ACTOR_BYTES: usize = 128, "invalid_argument";
+    /// Items of a list in the envelope that rules see.
+    RULE_LIST_ITEMS: usize = 1_000, "the rest is not seen";
+    /// Events that new rules are tried on before they are saved.
+    RULE_DRY_RUN_EVENTS: usize = 50, "older ones are not tried";
+    /// Trace of a routing decision, bytes of JSON.
+    ROUTING_TRACE_BYTES: usize = 16 * 1024, "invalid_argument";
+    /// Deliveries per second and source.
+    RATE_SOURCE_PER_SECOND: u32 = 50, "429 rate_limited, bucket source";
+    /// Deliveries of a source at once.
+    RATE_SOURCE_BURST: u32 = 100, "429 rate_limited, bucket source";
+    /// Replays per second and key.
+    RATE_REPLAY_PER_SECOND: u32 = 5, "429 rate_limited, bucket replay";
+    /// Replays of a key at once.
+    RATE_REPLAY_BURST: u32 = 20, "429 rate_limited, bucket replay";
+    /// Replay targets granted to one key.
+    REPLAY_TARGETS_PER_KEY: usize = 16, "invalid_request";
+    /// Queues granted to one key.
+    QUEUES_PER_KEY: usize = 64, "invalid_request";
+    /// A URL that is given to us, bytes.
+    URL_BYTES: usize = 2_048, "invalid_argument";
+    /// Queues of one tenant with settings of their own.
+    QUEUES_PER_TENANT: usize = 256, "409 ceiling_exceeded; waiting work of more queues is found by name only";
+    /// Name of a queue, characters.
+    QUEUE_NAME_CHARS: usize = 64, "invalid_argument";
+    /// Claims of one queue in flight that a setting may allow.
+    QUEUE_IN_FLIGHT: u64 = 100_000, "invalid_argument";
+    /// Lease of a claim unless told otherwise, seconds.
+    TODO_LEASE_SECONDS: u64 = 300, "the default; a claim may ask for another";
+    /// Longest lease, seconds.
+    TODO_LEASE_MOST_SECONDS: u64 = 24 * 60 * 60, "invalid_argument";
+    /// Attempts of one todo unless told otherwise.
+    TODO_ATTEMPTS: u64 = 5, "dead letter";
+    /// Attempts that a todo may be given.
+    TODO_ATTEMPTS_MOST: u64 = 100, "invalid_argument";
+    /// Pause after the first failed attempt, doubled by each one after, milliseconds.
+    TODO_BACKOFF_MS: u64 = 30 * 1_000, "the first pause";
+    /// Longest pause between two attempts, milliseconds.
+    TODO_BACKOFF_MOST_MS: u64 = 15 * 60 * 1_000, "the pause stays at it";
+    /// Attempts kept of one todo, the newest.
+    TODO_ATTEMPTS_KEPT: u64 = 50, "older ones are dropped";
+    /// Title of a todo, characters.
+    TODO_TITLE_CHARS: usize = 200, "cut";
+    /// Payload of a todo that carries its own, bytes of JSON.
+    TODO_PAYLOAD_BYTES: usize = 64 * 1024, "invalid_argument";
+    /// Result of an attempt, bytes of JSON.
+    TODO_RESULT_BYTES: usize = 64 * 1024, "invalid_argument";
+    /// Summary of an attempt, bytes.
+    TODO_SUMMARY_BYTES: usize = 2_048, "cut, summary_truncated";
+    /// Artifact of an attempt, bytes.
+    TODO_ARTIFACT_BYTES: usize = 512, "invalid_argument";
+    /// Note of a heartbeat, bytes.
+    TODO_NOTE_BYTES: usize = 512, "invalid_argument";
+    /// Name that a claimant gives itself, bytes.
+    TODO_CLAIMANT_BYTES: usize = 128, "invalid_argument";
+    /// Key against doubles, and subject, of a todo, bytes.
+    TODO_KEY_BYTES: usize = 512, "invalid_argument";
+    /// Tags of a todo.
+    TODO_TAGS: usize = 16, "invalid_argument";
+    /// Priority of a todo, upwards and downwards.
+    TODO_PRIORITY: i64 = 100, "invalid_argument";
+    /// Todos of one page.
+    TODOS_PAGE: usize = 200, "invalid_argument";
+    /// Todos that one sweep puts back or gives up.
+    TODO_SWEEP: usize = 500, "the rest waits for the next sweep";
     /// Prompt argument, characters.
     PROMPT_ARGUMENT_CHARS: usize = 500, "cut";
     /// Metadata entries of an identity.

@@ -1,0 +1,165 @@
+//! Providers as rows of data.
+
+mod code;
+mod mail;
+mod money;
+mod phone;
+mod talk;
+mod work;
+
+use crate::{
+    handshake::HandshakeKind,
+    scheme::{Check, KeyForm, Place, Scheme, Unit},
+};
+
+/// Where a secret comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretOrigin {
+    /// We make it, the user gives it to the provider.
+    Minted,
+    /// The provider makes it, the user gives it to us.
+    Provider,
+    /// There is none to keep: keys are public, or the URL is the secret.
+    None,
+}
+
+/// Where a delivery's id stands: values joined by `:`, all of them there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdRule(pub &'static [Place]);
+
+/// Several events in one body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batch {
+    /// The path of the list in the JSON body; empty is the body itself.
+    pub items: &'static [&'static str],
+    /// The item's id, a path within it.
+    pub id: &'static [&'static str],
+    /// The item's event type, a path within it.
+    pub event_type: &'static [&'static str],
+    /// The item's time.
+    pub occurred_at: Option<(&'static [&'static str], Unit)>,
+}
+
+/// What to answer an accepted delivery with, where a provider asks for something special.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accepted {
+    /// HTTP status.
+    pub status: u16,
+    /// Content type and body; none for an empty body. A status of 202 takes our usual JSON.
+    pub body: Option<(&'static str, &'static str)>,
+}
+
+/// One provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Provider {
+    /// Its name: lower case, dashes.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// One line: what it signs and what to know about it.
+    pub about: &'static str,
+    /// The vendor's page.
+    pub docs: &'static str,
+    /// Where the secret comes from.
+    pub secret: SecretOrigin,
+    /// What the secret is called there, and where to find it.
+    pub secret_hint: &'static str,
+    /// Its schemes, best first. The first whose signature is there is used, with others that have
+    /// their signature in the same place; a bad signature is never rescued by another place.
+    pub schemes: &'static [Scheme],
+    /// Where the delivery id stands, best first.
+    pub ids: &'static [IdRule],
+    /// A header that repeats the signed id and must equal it.
+    pub echoed_id: Option<&'static str>,
+    /// Where the event type stands, first found.
+    pub event_type: &'static [Place],
+    /// Where the action within it stands.
+    pub action: Option<Place>,
+    /// When it happened.
+    pub occurred_at: &'static [(Place, Unit)],
+    /// Several events in one body.
+    pub batch: Option<Batch>,
+    /// Handshakes it makes.
+    pub handshakes: &'static [HandshakeKind],
+    /// Headers with secrets beside those that every row loses.
+    pub secret_headers: &'static [&'static str],
+    /// The largest body, bytes.
+    pub body_limit: usize,
+    /// What an accepted delivery is answered with.
+    pub accepted: Accepted,
+    /// The status that tells it to stop sending for good, where there is one.
+    pub stop_status: Option<u16>,
+    /// The status that makes it try again later.
+    pub retry_status: u16,
+    /// Milliseconds within which it wants an answer.
+    pub answer_within_ms: u32,
+}
+
+impl Provider {
+    /// How far its best scheme vouches for a body.
+    pub fn trust_mode(&self) -> crate::TrustMode {
+        self.schemes
+            .first()
+            .map_or(crate::TrustMode::Token, |scheme| scheme.covers.trust_mode())
+    }
+
+    /// Whether a source of this provider works only with a secret.
+    pub fn needs_secret(&self) -> bool {
+        self.schemes.iter().any(|scheme| {
+            !matches!(
+                scheme.key,
+                KeyForm::None | KeyForm::Jwks | KeyForm::Certificate { .. }
+            ) && scheme.check != Check::Url
+        })
+    }
+}
+
+/// Every provider, by name.
+pub const TABLE: &[&[Provider]] = &[
+    code::ROWS,
+    mail::ROWS,
+    money::ROWS,
+    phone::ROWS,
+    talk::ROWS,
+    work::ROWS,
+];
+
+/// Every provider, in the order of the table.
+pub fn all() -> impl Iterator<Item = &'static Provider> {
+    TABLE.iter().flat_map(|rows| rows.iter())
+}
+
+/// The provider of a name.
+pub fn find(name: &str) -> Option<&'static Provider> {
+    all().find(|row| row.name == name)
+}
+
+/// What most rows share.
+const BASE: Provider = Provider {
+    name: "",
+    title: "",
+    about: "",
+    docs: "",
+    secret: SecretOrigin::Provider,
+    secret_hint: "",
+    schemes: &[],
+    ids: &[],
+    echoed_id: None,
+    event_type: &[Place::Json(&["type"])],
+    action: None,
+    occurred_at: &[],
+    batch: None,
+    handshakes: &[],
+    secret_headers: &[],
+    body_limit: postroom_types::limit::WEBHOOK_BODY_BYTES,
+    accepted: Accepted {
+        status: 202,
+        body: None,
+    },
+    stop_status: None,
+    retry_status: 503,
+    answer_within_ms: 10_000,
+};
+
+/// A row that lets nothing in.
+pub(crate) static NONE: Provider = BASE;

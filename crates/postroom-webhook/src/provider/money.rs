@@ -1,0 +1,5 @@
+//! Rows.
+
+use super::Provider;
+
+pub(super) const ROWS: &[Provider] = &[];
