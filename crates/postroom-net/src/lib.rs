@@ -1,18 +1,21 @@
 //! Sockets.
 //!
 //! For: everything that listens or dials for mail. [`smtp`] accepts SMTP and LMTP connections and
-//! hands whole messages to a [`smtp::MailSink`]; [`tls`] loads a certificate or makes one.
+//! hands whole messages to a [`smtp::MailSink`]; [`egress`] dials URLs that somebody gave us, after
+//! checking where they lead; [`tls`] loads a certificate or makes one.
 //!
 //! Never: no decision about mail. Whether a recipient exists and whether a message is stored is
 //! the sink's answer, and no message is acknowledged before the sink has said that it is stored
-//! and synced. Nothing here dials out; when something does, one module will be the only dialler.
+//! and synced. Only [`egress`] dials out for a URL that somebody gave us.
 //!
 //! How data passes through: a connection's task reads into a bounded buffer and feeds
 //! [`postroom_mail::smtp::Server`], which knows the protocol and has no sockets; the task does
 //! what the machine asks for (read, ask the sink, shake hands, close) and writes its replies.
 //!
-//! Modules: `smtp` (accepting, one connection, bounds), `tls` (certificates).
+//! Modules: `egress` (the guarded dialler), `smtp` (accepting, one connection, bounds), `tls`
+//! (certificates).
 
+pub mod egress;
 mod error;
 pub mod smtp;
 pub mod tls;

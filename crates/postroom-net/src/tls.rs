@@ -7,7 +7,7 @@ use std::{
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     os::unix::fs::OpenOptionsExt as _,
-    path::Path,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -62,8 +62,7 @@ pub fn from_pem(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, Net
 /// # Errors
 /// [`NetError`] when the files cannot be read, written or used.
 pub fn self_made(folder: &Path, hostname: &str) -> Result<Arc<ServerConfig>, NetError> {
-    let certificate = folder.join(CERTIFICATE_FILE);
-    let key = folder.join(KEY_FILE);
+    let [certificate, key] = self_made_files(folder);
     // The certificate is written last: where it stands, the key stands too.
     if !certificate.exists() {
         let (certificate_pem, key_pem) = make(hostname).map_err(NetError::TlsMake)?;
@@ -71,6 +70,11 @@ pub fn self_made(folder: &Path, hostname: &str) -> Result<Arc<ServerConfig>, Net
         write(&certificate, certificate_pem.as_bytes(), 0o644)?;
     }
     from_pem(&certificate, &key)
+}
+
+/// The files that [`self_made`] keeps in `folder`: the certificate and its key.
+pub fn self_made_files(folder: &Path) -> [PathBuf; 2] {
+    [folder.join(CERTIFICATE_FILE), folder.join(KEY_FILE)]
 }
 
 /// A certificate for one name and its key, both as PEM.
