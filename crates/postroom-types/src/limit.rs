@@ -196,18 +196,31 @@ limits! {
     EGRESS_RESPONSE_HEADERS: usize = 100, "replay_failed, retry";
     /// Address ranges and ports that the operator may allow, each.
     EGRESS_ALLOWANCES: usize = 256, "the process does not start";
+    /// Rules of one source.
+    RULES_PER_SOURCE: usize = 32, "too_many_rules";
+    /// Expression of one rule, bytes.
+    RULE_EXPRESSION_BYTES: usize = 4_096, "invalid_expression";
+    /// Name of one rule, bytes.
+    RULE_NAME_BYTES: usize = 128, "invalid_rule";
+    /// Parameters of a source's rules, bytes of JSON.
+    RULE_PARAMS_BYTES: usize = 16 * 1024, "invalid_rule";
     /// Id of a rule, bytes.
     RULE_ID_BYTES: usize = 64, "invalid_rule";
-    /// Nesting of an expression as read, operators and calls.
+    /// Nesting of an expression: operators, calls and fields.
     RULE_EXPRESSION_DEPTH: usize = 64, "invalid_expression";
-    /// Macros (all, exists, exists_one, map, filter) of one rule, none inside another.
+    /// Macros that loop (all, exists, exists_one, map, filter) in one rule, none inside another.
     RULE_MACROS: usize = 4, "invalid_expression";
-    /// Nesting of the payload that a rule sees.
-    ENVELOPE_DEPTH: usize = 32, "deeper values are null";
+    /// Operators, calls and values inside one macro.
+    RULE_MACRO_NODES: usize = 64, "invalid_expression";
+    /// Arithmetic operators of one rule.
+    RULE_ARITHMETIC: usize = 16, "invalid_expression";
+    /// Compiled form of one pattern, bytes.
+    RULE_PATTERN_BYTES: usize = 32 * 1024, "invalid_expression";
     /// Text of one value that a rule sees, bytes.
-    ENVELOPE_TEXT_BYTES: usize = 64 * 1024, "cut";
-    /// Values of the payload that a rule sees.
-    ENVELOPE_VALUES: usize = 100_000, "the rest is not seen";
+    RULE_TEXT_BYTES: usize = 64 * 1024, "cut";
+    /// Steps that the rules of a source may take for one event: values looked at, and bytes of
+    /// text by 64 (by 1 for patterns).
+    RULE_STEPS: u64 = 2_000_000, "the rule faults, budget_exhausted";
     /// Signatures in one webhook header.
     WEBHOOK_SIGNATURES: usize = 32, "malformed_signature";
     /// Secrets of one source that are tried.
