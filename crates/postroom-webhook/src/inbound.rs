@@ -25,8 +25,10 @@ pub trait InboundMailSource: Send + Sync {
     fn verifier(&self) -> &'static Provider;
 
     /// Reads a verified delivery; pure, no network. `Ok(None)`: verified, and no mail.
-    fn parse(&self, delivery: &Verified<Delivery>)
-    -> Result<Option<InboundMessage>, InboundMailError>;
+    fn parse(
+        &self,
+        delivery: &Verified<Delivery>,
+    ) -> Result<Option<InboundMessage>, InboundMailError>;
 }
 
 /// Why no mail could be made.

@@ -4,12 +4,13 @@ mod code;
 mod mail;
 mod money;
 mod phone;
+mod standard;
 mod talk;
 mod work;
 
 use crate::{
     handshake::HandshakeKind,
-    scheme::{Check, KeyForm, Place, Scheme, Unit},
+    scheme::{Check, KeyForm, Piece, Place, Scheme, Unit},
 };
 
 /// Where a secret comes from.
@@ -79,6 +80,8 @@ pub struct Provider {
     pub occurred_at: &'static [(Place, Unit)],
     /// Several events in one body.
     pub batch: Option<Batch>,
+    /// Methods it delivers with.
+    pub methods: &'static [&'static str],
     /// Handshakes it makes.
     pub handshakes: &'static [HandshakeKind],
     /// Headers with secrets beside those that every row loses.
@@ -134,6 +137,15 @@ pub fn find(name: &str) -> Option<&'static Provider> {
     all().find(|row| row.name == name)
 }
 
+/// `time.body`.
+const TIME_DOT_BODY: &[Piece] = &[Piece::Time, Piece::Text("."), Piece::Body];
+
+/// An empty 200, for providers that take nothing else.
+const OK: Accepted = Accepted {
+    status: 200,
+    body: None,
+};
+
 /// What most rows share.
 const BASE: Provider = Provider {
     name: "",
@@ -149,6 +161,7 @@ const BASE: Provider = Provider {
     action: None,
     occurred_at: &[],
     batch: None,
+    methods: &["POST"],
     handshakes: &[],
     secret_headers: &[],
     body_limit: postroom_types::limit::WEBHOOK_BODY_BYTES,

@@ -119,11 +119,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
-    pub(crate) fn new(
-        reason: Reason,
-        code: impl Into<String>,
-        detail: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(reason: Reason, code: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             reason,
             code: code.into(),

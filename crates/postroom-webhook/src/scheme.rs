@@ -25,7 +25,7 @@ pub enum Place {
         /// The key.
         key: &'static str,
     },
-    /// A path in the JSON body; `0` is the first item of a list.
+    /// A path in the JSON body; `0` is the first item of a list, `only` the item of a list of one.
     Json(&'static [&'static str]),
     /// A field of the form or multipart body.
     Form(&'static str),
@@ -106,8 +106,8 @@ pub enum Check {
     Jwt(&'static JwtRule),
     /// Each item of the body carries its own signature (Adyen).
     AdyenItems,
-    /// Each item of the body carries the secret (Microsoft Graph).
-    GraphItems,
+    /// Each item of the body carries the secret (Microsoft Graph); the rule is that of its tokens.
+    GraphItems(&'static JwtRule),
     /// Nothing beyond the unguessable URL.
     Url,
 }
@@ -117,7 +117,7 @@ pub enum Check {
 pub struct JwtRule {
     /// The one algorithm: `HS256` or `RS256`.
     pub algorithm: &'static str,
-    /// Issuers, any of them; empty takes any.
+    /// Issuers, any of them; a `*` at the end takes any rest, none at all takes any.
     pub issuers: &'static [&'static str],
     /// The key set for `RS256`.
     pub jwks_url: Option<&'static str>,
@@ -127,11 +127,11 @@ pub struct JwtRule {
     pub email: bool,
     /// The claim with the body's SHA-256 in hex; required when there is a body.
     pub body_sha256: Option<&'static str>,
-    /// The claim that names the calling application and its one value.
+    /// The claims, between `|`, of which one names the calling application, and its value.
     pub party: Option<(&'static str, &'static str)>,
     /// Seconds that the issue time may be away; none leaves it to the expiry, which is required then.
     pub issued_within_s: Option<u32>,
-    /// Seconds of grace for the expiry.
+    /// Seconds that the start or the issue time may be ahead of our clock; the expiry has no grace.
     pub leeway_s: u32,
 }
 
@@ -191,6 +191,8 @@ pub enum Piece {
     Time,
     /// A value that must be there, as it was sent.
     Value(Place),
+    /// An id that must be there and holds no dot, since dots stand between the pieces.
+    Id(Place),
     /// The raw body.
     Body,
     /// CRC-32 of the raw body, decimal.
@@ -250,6 +252,8 @@ pub enum When {
     Always,
     /// A value is this text.
     Is(Place, &'static str),
+    /// A value is not there: a scheme without a time stands back where one with a time is meant.
+    Absent(Place),
 }
 
 /// What a signature vouches for.

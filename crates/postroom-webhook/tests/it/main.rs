@@ -1,0 +1,4 @@
+//! The room from outside.
+
+mod vector;
+mod vectors;
