@@ -17,6 +17,8 @@ pub struct Needs {
     pub slugs: BTreeSet<String>,
     /// Domains by name: those of the tenant, and those of the deployment.
     pub domains: BTreeSet<(Option<TenantId>, String)>,
+    /// Domains by name, whoever has them.
+    pub domain_names: BTreeSet<String>,
     /// Identities with all their addresses.
     pub identities: BTreeSet<IdentityId>,
     /// Identities by username.
@@ -191,10 +193,16 @@ impl Needs {
     }
 
     fn address(&mut self, tenant: TenantId, address: &Address) {
-        let name = address.domain().to_owned();
         self.addresses.insert(address.base().to_owned());
-        self.domains.insert((Some(tenant), name.clone()));
-        self.domains.insert((None, name));
+        self.domain(tenant, address.domain());
+    }
+
+    /// Who has a domain is decided for the whole deployment, so its counter is locked too: of two
+    /// nodes whose tenants name a new domain at once, the second sees the first one's row.
+    fn domain(&mut self, tenant: TenantId, name: &str) {
+        self.counters.insert(deployment());
+        self.counters.insert(tenant);
+        self.domain_names.insert(name.to_owned());
     }
 
     fn new_identity(&mut self, create: &CreateIdentity) {
@@ -210,8 +218,7 @@ impl Needs {
             }
             NewAddress::Username { username, domain } => {
                 self.usernames.insert((create.tenant, username.clone()));
-                self.domains.insert((Some(create.tenant), domain.clone()));
-                self.domains.insert((None, domain.clone()));
+                self.domain(create.tenant, domain);
                 // The whole address needs the tenant's suffix: see `Command::needs_after`.
             }
         }

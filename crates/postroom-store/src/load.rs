@@ -112,6 +112,7 @@ mod tests {
             tenants: [tenant].into(),
             slugs: ["x".to_owned()].into(),
             domains: [(None, "x".to_owned())].into(),
+            domain_names: ["x".to_owned()].into(),
             identities: [identity].into(),
             usernames: [name()].into(),
             client_ids: [name()].into(),

@@ -24,8 +24,8 @@ pub use message::{
 };
 pub use status::{Counts, counts, deployment_counts, result_set};
 pub use tenant::{
-    Identity, IdentityFilter, RecipientAnswer, identities, identity, identity_by_address,
-    recipient, tenant, tenant_by_id, tenant_by_slug, tenant_of_address, tenant_of_identity,
-    tenants,
+    Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
+    identity_by_address, recipient, tenant, tenant_by_id, tenant_by_slug, tenant_of_address,
+    tenant_of_identity, tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};

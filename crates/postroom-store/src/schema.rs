@@ -12,11 +12,18 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    number: 1,
-    name: "rooms",
-    text: include_str!("../migrations/0001_rooms.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        number: 1,
+        name: "rooms",
+        text: include_str!("../migrations/0001_rooms.sql"),
+    },
+    Migration {
+        number: 2,
+        name: "domains by name",
+        text: include_str!("../migrations/0002_domains_by_name.sql"),
+    },
+];
 
 /// The newest schema this program knows.
 pub(crate) fn newest() -> i64 {

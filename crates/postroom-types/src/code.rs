@@ -58,12 +58,13 @@ codes! {
     AddressInvalid = "address_invalid", 400, false, 2, "This is not an address that can receive mail here.", "Give local@domain in ASCII, without angle brackets.";
     AddressLimitReached = "address_limit_reached", 422, false, 2, "The identity has as many addresses as it may have.", "Retire an address first.";
     AddressNotFound = "address_not_found", 404, false, 1, "There is no such address.", "Take address ids from the identity.";
-    AddressReserved = "address_reserved", 400, false, 2, "This local part is reserved.", "Choose another local part.";
+    AddressReserved = "address_reserved", 400, false, 2, "This local part is reserved.", "Choose another local part; under the deployment's domain, give a username.";
     AddressTaken = "address_taken", 409, false, 2, "The address is already in use.", "Choose another address.";
     AddressUnsupported = "address_unsupported", 400, false, 2, "Addresses with a non-ASCII local part are not supported.", "Use ASCII before the @.";
     AttachmentNotFound = "attachment_not_found", 404, false, 1, "There is no such attachment.", "Take attachment ids from mail_get_message.";
     ClientIdConflict = "client_id_conflict", 409, false, 2, "An identity with this client_id exists with other values.", "Repeat the first values, or use another client_id.";
     CursorExpired = "cursor_expired", 410, false, 2, "The cursor is older than 24 hours.", "Start again without a cursor.";
+    DomainUnavailable = "domain_unavailable", 409, false, 2, "The domain belongs to somebody else.", "Use a domain of your own, or a username under the deployment's.";
     Forbidden = "forbidden", 403, false, 2, "The key may not do this.", "Ask for a key with the permission that is named.";
     IdentityNotFound = "identity_not_found", 404, false, 1, "There is no such identity.", "Call mail_list_identities and use an id or address from it.";
     IdentityPaused = "identity_paused", 409, false, 1, "The identity is paused.", "Resume the identity first.";
@@ -80,6 +81,7 @@ codes! {
     MessageNotFound = "message_not_found", 404, false, 1, "There is no such message.", "Take message ids from mail_search or mail_get_thread.";
     MessageTooLarge = "message_too_large", 413, false, 2, "The message is larger than the limit.", "Send a message of at most 26,214,400 bytes.";
     MethodNotAllowed = "method_not_allowed", 405, false, 2, "The path exists, but not with this method.", "Use a method from the Allow header.";
+    Misconfigured = "misconfigured", 500, false, 2, "The deployment is not set up rightly.", "Ask the operator: the server's log says what is wrong.";
     NotFound = "not_found", 404, false, 1, "There is no such event.", "Take event ids from list_webhook_events.";
     PayloadTooLarge = "payload_too_large", 413, false, 2, "The request body is larger than the limit.", "Send at most 7 MiB.";
     PermissionDenied = "permission_denied", 403, false, 2, "The key does not hold the permission that this needs.", "Ask for a key that holds details.required.";

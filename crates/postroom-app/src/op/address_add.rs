@@ -31,6 +31,7 @@ pub const ROW: Operation = Operation {
         ErrorCode::AddressReserved,
         ErrorCode::AddressTaken,
         ErrorCode::AddressUnsupported,
+        ErrorCode::DomainUnavailable,
         ErrorCode::IdentityNotFound,
     ],
     input: schema::input::<Input>,

@@ -34,6 +34,7 @@ pub const ROW: Operation = Operation {
         ErrorCode::AddressTaken,
         ErrorCode::AddressUnsupported,
         ErrorCode::ClientIdConflict,
+        ErrorCode::DomainUnavailable,
         ErrorCode::LocalPartTooLong,
         ErrorCode::TenantNotFound,
         ErrorCode::UsernameTaken,

@@ -132,16 +132,23 @@ async fn first_tenant(
     hostname: &str,
 ) -> Result<TenantId, OpenError> {
     let platform = workers.platform();
+    // Usernames of every tenant stand under this name, whatever it was at the first start. Nobody
+    // proved that it is ours, so it only receives.
+    let name = hostname.to_ascii_lowercase();
+    if read::deployment_domain(store, &platform, &name)
+        .await?
+        .is_none()
+    {
+        let domain = CreateDomain {
+            tenant: None,
+            name,
+            state: DomainState::Local,
+        };
+        store.transact(Command::CreateDomain(domain)).await?;
+    }
     if let Some(row) = read::tenant_by_slug(store, &platform, FIRST_TENANT).await? {
         return Ok(row.id);
     }
-    // Usernames stand under this name; nobody proved that it is ours, so it only receives.
-    let domain = CreateDomain {
-        tenant: None,
-        name: hostname.to_ascii_lowercase(),
-        state: DomainState::Local,
-    };
-    store.transact(Command::CreateDomain(domain)).await?;
     let tenant = CreateTenant {
         slug: FIRST_TENANT.to_owned(),
         name: String::new(),

@@ -27,8 +27,11 @@ pub(super) fn create(
     }
     check_fields(create)?;
     let (address, given) = first_address(create, tenant)?;
-    let (domain, domain_change) = domain_of(&address, create.tenant, state, context);
+    let (domain, domain_change) = domain_of(&address, tenant, state, context)?;
     let username = username(create, &address, given, &domain, state)?;
+    if given {
+        check_share(&address, &domain, tenant)?;
+    }
     if state.address_ids.contains_key(address.base()) {
         return Err(ErrorCode::AddressTaken.into());
     }
@@ -180,29 +183,53 @@ fn first_address(create: &CreateIdentity, tenant: &TenantRow) -> Result<(Address
 }
 
 /// The domain as the tenant or the deployment has it; one that nobody has becomes the tenant's,
-/// in state `local`.
+/// in state `local`. A domain of another tenant is refused before anything under it is looked at,
+/// so that the answer says nothing of the addresses there.
 fn domain_of(
     address: &Address,
-    tenant: TenantId,
+    tenant: &TenantRow,
     state: &State,
     context: &mut Context<'_>,
-) -> (DomainRow, Option<Change>) {
+) -> Result<(DomainRow, Option<Change>), Refusal> {
     let name = address.domain().to_owned();
-    let known = state
-        .domains
-        .get(&(Some(tenant), name.clone()))
-        .or_else(|| state.domains.get(&(None, name.clone())));
-    if let Some(known) = known {
-        return (known.clone(), None);
+    let own = state.domains.get(&(Some(tenant.id), name.clone()));
+    if let Some(own) = own.filter(|own| own.state != DomainState::Local) {
+        return Ok((own.clone(), None));
     }
-    let row = DomainRow {
-        id: DomainId::from_parts(context.now.ulid_ms(), context.bits()),
-        tenant_id: Some(tenant),
-        name,
-        state: DomainState::Local,
-        created_at: context.now,
-    };
-    (row.clone(), Some(Change::PutDomain(row)))
+    if let Some(shared) = state.domains.get(&(None, name.clone())) {
+        return Ok((own.unwrap_or(shared).clone(), None));
+    }
+    let first = state
+        .domains
+        .values()
+        .filter(|row| row.name == name)
+        .min_by_key(|row| (row.created_at, row.id));
+    match (first, own) {
+        (Some(first), _) if first.tenant_id != Some(tenant.id) => {
+            Err(ErrorCode::DomainUnavailable.into())
+        }
+        (_, Some(own)) => Ok((own.clone(), None)),
+        (_, None) => {
+            let row = DomainRow {
+                id: DomainId::from_parts(context.now.ulid_ms(), context.bits()),
+                tenant_id: Some(tenant.id),
+                name,
+                state: DomainState::Local,
+                created_at: context.now,
+            };
+            Ok((row.clone(), Some(Change::PutDomain(row))))
+        }
+    }
+}
+
+/// Under a domain of the deployment, which all tenants share, a tenant has the local parts that end
+/// with its suffix; whether another one is in use is not its business.
+fn check_share(address: &Address, domain: &DomainRow, tenant: &TenantRow) -> Result<(), Refusal> {
+    let shared = domain.tenant_id.is_none();
+    if shared && !address.local().ends_with(&tenant.address_suffix) {
+        return Err(ErrorCode::AddressReserved.into());
+    }
+    Ok(())
 }
 
 fn username(
@@ -320,7 +347,7 @@ pub(super) fn add_address(
     state: &State,
     context: &mut Context<'_>,
 ) -> Result<Decision, Refusal> {
-    active_tenant(state, tenant)?;
+    let known_tenant = active_tenant(state, tenant)?;
     let row = known_identity(state, tenant, identity)?;
     let own: Vec<&AddressRow> = state
         .addresses_of
@@ -333,12 +360,13 @@ pub(super) fn add_address(
     if own.len() >= limit::ADDRESSES_PER_IDENTITY {
         return Err(ErrorCode::AddressLimitReached.into());
     }
-    if state.address_ids.contains_key(address.base()) {
-        return Err(ErrorCode::AddressTaken.into());
-    }
-    let (domain, domain_change) = domain_of(address, tenant, state, context);
+    let (domain, domain_change) = domain_of(address, known_tenant, state, context)?;
     if domain.state != DomainState::Local {
         check_username(address.local(), "")?;
+    }
+    check_share(address, &domain, known_tenant)?;
+    if state.address_ids.contains_key(address.base()) {
+        return Err(ErrorCode::AddressTaken.into());
     }
     let mut changes: Vec<Change> = domain_change.into_iter().collect();
     if role == AddressRole::Primary {

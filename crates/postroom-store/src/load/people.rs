@@ -49,7 +49,7 @@ pub(super) async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut Sta
             [Value::from(tenant.bits()), name.as_str().into()]
         })
         .collect();
-    let found = conn
+    let mut found = conn
         .fetch_in(
             concat!(
                 "SELECT ",
@@ -61,6 +61,22 @@ pub(super) async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut Sta
             domains,
         )
         .await?;
+    found.extend(
+        conn.fetch_in(
+            concat!(
+                "SELECT ",
+                columns!(domain),
+                " FROM domains WHERE name IN ({})"
+            ),
+            1,
+            needs
+                .domain_names
+                .iter()
+                .map(|name| name.as_str().into())
+                .collect(),
+        )
+        .await?,
+    );
     for row in all(&found, rows::domain)? {
         state.domains.insert((row.tenant_id, row.name.clone()), row);
     }

@@ -6,7 +6,7 @@ use crate::{
     select::{self, Select},
     sql::Value,
 };
-use postroom_core::{AddressRow, IdentityRow, IdentityStatus, TenantRow, TenantStatus};
+use postroom_core::{AddressRow, DomainRow, IdentityRow, IdentityStatus, TenantRow, TenantStatus};
 use postroom_types::{Address, IdentityId, TenantId, TenantScope, Timestamp};
 
 /// An identity with its addresses, oldest first.
@@ -70,6 +70,25 @@ pub async fn tenant_by_id(
 ) -> Result<Option<TenantRow>, StoreError> {
     let PlatformScope(()) = scope;
     tenant_where(store, "id = ", id.bits()).await
+}
+
+/// A domain of the deployment, by its name.
+pub async fn deployment_domain(
+    store: &Store,
+    scope: &PlatformScope,
+    name: &str,
+) -> Result<Option<DomainRow>, StoreError> {
+    let PlatformScope(()) = scope;
+    Select::new(concat!(
+        "SELECT ",
+        columns!(domain),
+        " FROM domains WHERE tenant_id = "
+    ))
+    .value(postroom_core::deployment().bits())
+    .text(" AND name = ")
+    .value(name)
+    .first(store, rows::domain)
+    .await
 }
 
 /// Any tenant, by its slug.

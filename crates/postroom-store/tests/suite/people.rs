@@ -176,14 +176,87 @@ fn username_rules_bind_domains_of_ours_only() {
 }
 
 #[test]
-fn an_address_taken_in_another_tenant_stays_taken() {
+fn a_domain_belongs_to_the_tenant_that_named_it_first() {
+    on_both(|world: World| async move {
+        let store = &world.store;
+        let other = create_tenant(store, "other").await;
+        let own = create_identity(store, other, "eve@other.example").await;
+        for text in ["agent@acme.example", "nobody@acme.example"] {
+            let create = Command::CreateIdentity(new_identity(other, text));
+            assert_eq!(
+                code(store.transact(create).await),
+                ErrorCode::DomainUnavailable
+            );
+            let add = Command::AddAddress {
+                tenant: other,
+                identity: own,
+                address: address(text),
+                role: AddressRole::Alias,
+            };
+            assert_eq!(
+                code(store.transact(add).await),
+                ErrorCode::DomainUnavailable
+            );
+        }
+        let by_name = Command::CreateIdentity(CreateIdentity {
+            address: NewAddress::Username {
+                username: "somebody".to_owned(),
+                domain: "acme.example".to_owned(),
+            },
+            ..new_identity(other, "x@y.example")
+        });
+        assert_eq!(
+            code(store.transact(by_name).await),
+            ErrorCode::DomainUnavailable
+        );
+        // A name under it is a domain of its own.
+        create_identity(store, other, "eve@mail.acme.example").await;
+        create_identity(store, world.tenant, "second@acme.example").await;
+    });
+}
+
+#[test]
+fn two_tenants_that_name_a_domain_at_once_do_not_both_get_it() {
     on_both(|world: World| async move {
         let other = create_tenant(&world.store, "other").await;
-        let create = Command::CreateIdentity(new_identity(other, "agent@acme.example"));
-        assert_eq!(
-            code(world.store.transact(create).await),
-            ErrorCode::AddressTaken
-        );
+        let commands = [other, world.tenant].map(|tenant| {
+            Command::CreateIdentity(new_identity(
+                tenant,
+                &format!("{}@new.example", tenant.bits() % 97),
+            ))
+        });
+        let answers = world
+            .store
+            .transact_all(Vec::from(commands))
+            .await
+            .expect("commits");
+        let made = answers.iter().filter(|answer| answer.is_ok()).count();
+        assert_eq!(made, 1, "{answers:?}");
+    });
+}
+
+#[test]
+fn under_a_shared_domain_a_tenant_has_the_names_with_its_suffix() {
+    on_both(|world: World| async move {
+        let store = &world.store;
+        store
+            .transact(Command::CreateDomain(CreateDomain {
+                tenant: None,
+                name: "ours.example".to_owned(),
+                state: DomainState::Local,
+            }))
+            .await
+            .expect("made");
+        create_identity(store, world.tenant, "agent.acme@ours.example").await;
+        let other = create_tenant(store, "other").await;
+        for text in ["agent.acme@ours.example", "nobody@ours.example"] {
+            let create = Command::CreateIdentity(new_identity(other, text));
+            assert_eq!(
+                code(store.transact(create).await),
+                ErrorCode::AddressReserved
+            );
+        }
+        create_identity(store, other, "agent.other@ours.example").await;
     });
 }
 
