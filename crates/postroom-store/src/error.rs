@@ -30,6 +30,9 @@ pub enum StoreError {
         "the secret key is not the one this database was made with: restore secret.key or set POSTROOM_SECRET_KEY"
     )]
     SecretMismatch,
+    /// The database was made with a secret key, and the file that held it is gone.
+    #[error("the database was made with a secret key, and {0} is not there; no new one was made")]
+    SecretMissing(std::path::PathBuf),
     /// The options cannot work.
     #[error("{0}")]
     Configuration(String),
@@ -41,6 +44,9 @@ pub enum StoreError {
         /// What the system said.
         reason: String,
     },
+    /// The database server cannot be reached now.
+    #[error("the database cannot be reached: {0}")]
+    Unreachable(String),
     /// A stored row or blob cannot be read back.
     #[error("stored data is damaged: {0}")]
     Damaged(&'static str),
@@ -52,7 +58,12 @@ impl StoreError {
         match self {
             Self::Refused(refusal) => refusal.code(),
             Self::Damaged(_) => ErrorCode::InternalError,
-            _ => ErrorCode::Unavailable,
+            Self::NewerSchema { .. }
+            | Self::SecretMismatch
+            | Self::SecretMissing(_)
+            | Self::Configuration(_)
+            | Self::Open { .. } => ErrorCode::Misconfigured,
+            Self::Unavailable | Self::Locked(_) | Self::Unreachable(_) => ErrorCode::Unavailable,
         }
     }
 }

@@ -119,7 +119,37 @@ async fn step(conn: &mut Conn, now: Timestamp) -> Result<Step, StoreError> {
     Ok(Step::Applied(next.number))
 }
 
+/// Whether the database was used with a secret key before. Reads only: what a start without its key
+/// finds is left as it is.
+pub(crate) async fn has_fingerprint(conn: &mut Conn) -> Result<bool, StoreError> {
+    let tables = if conn.is_postgres() {
+        "SELECT COUNT(*) FROM information_schema.tables \
+         WHERE table_name = 'meta' AND table_schema = ANY (current_schemas(false))"
+    } else {
+        "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'"
+    };
+    let known = "SELECT COUNT(*) FROM meta WHERE name = 'secret_fingerprint'";
+    for counting in [tables, known] {
+        let rows = conn.fetch(counting, vec![]).await.map_err(open_error)?;
+        let count = rows.first().map_or(Ok(0), |row| row.int(0));
+        if count.map_err(open_error)? == 0 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// SQLSTATEs of a server that is there and lets nobody in for now (PostgreSQL, appendix A).
+const BUSY: &[&str] = &["53300", "57P03"];
+
 pub(crate) fn open_error(error: sqlx::Error) -> StoreError {
+    let busy = error
+        .as_database_error()
+        .and_then(|error| error.code())
+        .is_some_and(|code| BUSY.contains(&code.as_ref()));
+    if busy || matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) {
+        return StoreError::Unreachable(error.to_string());
+    }
     StoreError::Open {
         what: "the database".to_owned(),
         reason: error.to_string(),

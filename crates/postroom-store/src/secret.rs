@@ -90,29 +90,38 @@ fn mac(key: &Subkey, parts: &[&[u8]]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Reads `secret.key` of the data folder, or makes it (mode 0600) when there is none.
-pub(crate) fn load_or_create(data_dir: &Path) -> Result<Secret<[u8; 32]>, StoreError> {
-    let path = data_dir.join("secret.key");
-    let wrong = |reason: String| StoreError::Open {
-        what: "secret.key".to_owned(),
-        reason,
-    };
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            decode(text.trim()).ok_or_else(|| wrong("expected 64 hexadecimal digits".to_owned()))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let mut bytes = [0; 32];
-            getrandom::fill(&mut bytes).map_err(|error| wrong(error.to_string()))?;
-            create(&path, &hex(&bytes)).map_err(|error| wrong(error.to_string()))?;
-            sync_folder(data_dir).map_err(|error| wrong(error.to_string()))?;
-            Ok(Secret::new(bytes))
-        }
-        Err(error) => Err(wrong(error.to_string())),
+/// The file of the secret key in the data folder.
+pub(crate) const SECRET_FILE: &str = "secret.key";
+
+fn wrong(reason: impl ToString) -> StoreError {
+    StoreError::Open {
+        what: SECRET_FILE.to_owned(),
+        reason: reason.to_string(),
     }
 }
 
-fn create(path: &Path, text: &str) -> std::io::Result<()> {
+/// Reads `secret.key` of the data folder; `None` when there is none.
+pub(crate) fn load(data_dir: &Path) -> Result<Option<Secret<[u8; 32]>>, StoreError> {
+    match fs::read_to_string(data_dir.join(SECRET_FILE)) {
+        Ok(text) => decode(text.trim())
+            .map(Some)
+            .ok_or_else(|| wrong("expected 64 hexadecimal digits")),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(wrong(error)),
+    }
+}
+
+/// Makes `secret.key` (mode 0600). Only for a database that no other key was used with: whoever
+/// lost the file must not find a fresh one in its place.
+pub(crate) fn create(data_dir: &Path) -> Result<Secret<[u8; 32]>, StoreError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(wrong)?;
+    write(&data_dir.join(SECRET_FILE), &hex(&bytes)).map_err(wrong)?;
+    sync_folder(data_dir).map_err(wrong)?;
+    Ok(Secret::new(bytes))
+}
+
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -145,8 +154,9 @@ mod tests {
     #[test]
     fn the_key_is_made_once_and_only_its_owner_reads_it() {
         let dir = tempfile::tempdir().expect("dir");
-        let first = load_or_create(dir.path()).expect("made");
-        let second = load_or_create(dir.path()).expect("read");
+        assert!(load(dir.path()).expect("none").is_none());
+        let first = create(dir.path()).expect("made");
+        let second = load(dir.path()).expect("read").expect("there");
         assert!(first.matches(second.expose()));
         #[cfg(unix)]
         {
@@ -158,7 +168,8 @@ mod tests {
             assert_eq!(mode & 0o777, 0o600);
         }
         fs::write(dir.path().join("secret.key"), "short").expect("written");
-        assert!(load_or_create(dir.path()).is_err());
+        assert!(load(dir.path()).is_err());
+        assert!(create(dir.path()).is_err());
     }
 
     #[test]

@@ -99,17 +99,27 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Locked`], [`StoreError::NewerSchema`], [`StoreError::SecretMismatch`],
-    /// [`StoreError::Configuration`], [`StoreError::Open`].
+    /// [`StoreError::SecretMissing`], [`StoreError::Configuration`], [`StoreError::Open`],
+    /// [`StoreError::Unreachable`].
     pub async fn open(options: StoreOptions) -> Result<Self, StoreError> {
         let data_dir = &options.data_dir;
         let lock = lock_folder(data_dir)?;
         let target = Target::new(options.database_url.as_ref(), data_dir)?;
-        let secret = match &options.secret {
-            Some(secret) => secret.clone(),
-            None => secret::load_or_create(data_dir)?,
+        let given = match &options.secret {
+            Some(secret) => Some(secret.clone()),
+            None => secret::load(data_dir)?,
+        };
+        let mut conn = target.writer().await?;
+        let secret = match given {
+            Some(secret) => secret,
+            None if schema::has_fingerprint(&mut conn).await? => {
+                return Err(StoreError::SecretMissing(
+                    data_dir.join(secret::SECRET_FILE),
+                ));
+            }
+            None => secret::create(data_dir)?,
         };
         let keys = Subkeys::new(&secret);
-        let mut conn = target.writer().await?;
         let is_new = schema::migrate(&mut conn, (options.clock)()).await?;
         check_fingerprint(&mut conn, &keys).await?;
         let (kind, blobs) = match &target {

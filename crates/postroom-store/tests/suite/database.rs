@@ -307,10 +307,7 @@ async fn a_newer_database_and_a_foreign_url_are_refused_in_words() {
     let newer = Store::open(options.clone()).await;
     assert!(matches!(
         newer.err(),
-        Some(StoreError::NewerSchema {
-            found: 999,
-            known: 1
-        })
+        Some(StoreError::NewerSchema { found: 999, known }) if known < 999
     ));
     let url = Some(Secret::new("mysql://user:secret@host/db".to_owned()));
     let foreign = Store::open(StoreOptions {
