@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use postroom_app::{Failure, Room};
+use postroom_app::{Failure, Room, rate::Bucket};
 use postroom_mcp_transport::{Denial, Gate};
-use postroom_types::{ErrorCode, Level, Secret, limit};
+use postroom_types::{ErrorCode, Level, Secret};
 
 use crate::McpCaller;
 
@@ -52,7 +52,7 @@ impl Gate for RoomGate {
         let mut headers = HeaderMap::new();
         headers.insert(
             HeaderName::from_static("ratelimit-limit"),
-            HeaderValue::from(limit::RATE_KEY_PER_MINUTE),
+            HeaderValue::from(self.room.rates().per_minute(Bucket::Key)),
         );
         match self.room.charge(caller.actor()) {
             Ok(()) => Ok(headers),

@@ -36,14 +36,28 @@ impl Bucket {
             Self::Ingest => "ingest",
         }
     }
+}
 
-    /// Requests per window, the value of `RateLimit-Limit`.
-    pub fn per_minute(self) -> u32 {
-        match self {
-            Self::Key => limit::RATE_KEY_PER_MINUTE,
-            Self::Tenant => limit::RATE_TENANT_PER_MINUTE,
-            Self::Search => limit::RATE_SEARCH_PER_MINUTE,
-            Self::Ingest => limit::RATE_INGEST_PER_MINUTE,
+/// Requests per minute that each bucket allows, as the operator set them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Of one key.
+    pub key: u32,
+    /// Of one tenant's keys together.
+    pub tenant: u32,
+    /// Searches of one key.
+    pub search: u32,
+    /// Raw mails that one key puts in.
+    pub ingest: u32,
+}
+
+impl Default for RateLimits {
+    fn default() -> Self {
+        Self {
+            key: limit::RATE_KEY_PER_MINUTE,
+            tenant: limit::RATE_TENANT_PER_MINUTE,
+            search: limit::RATE_SEARCH_PER_MINUTE,
+            ingest: limit::RATE_INGEST_PER_MINUTE,
         }
     }
 }
@@ -51,6 +65,7 @@ impl Bucket {
 /// The buckets of the process.
 #[derive(Debug, Default)]
 pub struct Rates {
+    limits: RateLimits,
     keys: Windows<KeyId>,
     tenants: Windows<TenantId>,
     searches: Windows<KeyId>,
@@ -59,13 +74,32 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Counts one request of `actor`; a command on this machine is not counted.
+    /// Empty buckets of these sizes.
+    pub fn new(limits: RateLimits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// Requests per window, the value of `RateLimit-Limit`.
+    pub fn per_minute(&self, bucket: Bucket) -> u32 {
+        match bucket {
+            Bucket::Key => self.limits.key,
+            Bucket::Tenant => self.limits.tenant,
+            Bucket::Search => self.limits.search,
+            Bucket::Ingest => self.limits.ingest,
+        }
+    }
+
+    /// Counts one request of `actor`. A command on this machine is not counted: whoever may read
+    /// the data folder could go round the server, and an import there is thousands of requests.
     ///
     /// # Errors
     /// `rate_limited` with `details.bucket` and the seconds to the window's end.
     pub fn charge(&self, actor: &Actor, bucket: Bucket, now: Timestamp) -> Result<(), Failure> {
         let Some(key) = actor.key else { return Ok(()) };
-        let limit = bucket.per_minute();
+        let limit = self.per_minute(bucket);
         let taken = match bucket {
             Bucket::Key => self.keys.take(key, limit, now),
             Bucket::Search => self.searches.take(key, limit, now),

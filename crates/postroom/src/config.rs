@@ -13,6 +13,7 @@ use std::{
 };
 
 pub(crate) use error::ConfigError;
+use postroom_app::rate::RateLimits;
 
 /// The file read when no other is named and it exists.
 pub(crate) const FILE: &str = "postroom.toml";
@@ -24,6 +25,9 @@ const PREFIX: &str = "POSTROOM_";
 /// suite is told.
 const APART: &[&str] = &["POSTROOM_CONFIG", "POSTROOM_CORPORA"];
 const TEST_PREFIX: &str = "POSTROOM_TEST_";
+
+/// The largest rate that can be set.
+const RATE_MOST: u32 = 1_000_000;
 
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +61,8 @@ pub(crate) struct Config {
     pub(crate) tls_key: Option<PathBuf>,
     /// 32 or more characters from which subkeys are made, instead of `secret.key`.
     pub(crate) secret_key: Option<String>,
+    /// Requests per minute that callers may make.
+    pub(crate) rates: RateLimits,
     /// A server that client commands talk to.
     pub(crate) url: Option<String>,
     /// The key that client commands show to it.
@@ -83,6 +89,7 @@ impl Default for Config {
             tls_certificate: None,
             tls_key: None,
             secret_key: None,
+            rates: RateLimits::default(),
             url: None,
             key: None,
             identity: None,
@@ -197,11 +204,36 @@ const KEYS: &[Key] = &[
         name: "public_url",
         about: "address under which clients reach HTTP",
         secret: false,
-        set: |c, v| {
-            c.public_url = text(v);
-            Ok(())
-        },
+        set: public_url,
         show: |c| c.public_url.clone(),
+    },
+    Key {
+        name: "rate_ingest",
+        about: "raw mails that one key may put in per minute",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.ingest, v),
+        show: |c| Some(c.rates.ingest.to_string()),
+    },
+    Key {
+        name: "rate_key",
+        about: "requests of one key per minute; the command line on this machine is not counted",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.key, v),
+        show: |c| Some(c.rates.key.to_string()),
+    },
+    Key {
+        name: "rate_search",
+        about: "searches of one key per minute",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.search, v),
+        show: |c| Some(c.rates.search.to_string()),
+    },
+    Key {
+        name: "rate_tenant",
+        about: "requests of all keys of one tenant per minute",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.tenant, v),
+        show: |c| Some(c.rates.tenant.to_string()),
     },
     Key {
         name: "secret_key",
@@ -443,6 +475,39 @@ fn hostname(config: &mut Config, value: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// The address stands in links and is the base of every path, so nothing but scheme, host, port and
+/// a path may be in it. Kept without a slash at its end.
+fn public_url(config: &mut Config, value: &str) -> Result<(), &'static str> {
+    const EXPECTED: &str = "an absolute http or https URL such as https://mail.example.com, without user, query or fragment";
+    let Some(given) = text(value) else {
+        config.public_url = None;
+        return Ok(());
+    };
+    // The parser takes `https:host` and `https:///host` too; a person who wrote that erred.
+    let (scheme, rest) = given.split_once("://").ok_or(EXPECTED)?;
+    let known = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    let url = reqwest::Url::parse(&given).map_err(|_| EXPECTED)?;
+    let plain = known
+        && !rest.starts_with('/')
+        && !given.contains(['@', '?', '#', '\\'])
+        && !given.contains(|c: char| c.is_whitespace() || c.is_control())
+        && url.host_str().is_some_and(|host| !host.is_empty())
+        && url.port() != Some(0);
+    if !plain {
+        return Err(EXPECTED);
+    }
+    config.public_url = Some(url.as_str().trim_end_matches('/').to_owned());
+    Ok(())
+}
+
+fn rate(slot: &mut u32, value: &str) -> Result<(), &'static str> {
+    match value.parse() {
+        Ok(rate @ 1..=RATE_MOST) => *slot = rate,
+        _ => return Err("a whole number from 1 to 1000000"),
+    }
+    Ok(())
+}
+
 fn secret_key(config: &mut Config, value: &str) -> Result<(), &'static str> {
     config.secret_key = text(value);
     match &config.secret_key {
@@ -516,6 +581,64 @@ mod tests {
             let message = check(file, &[]).expect_err("refused");
             assert!(message.contains(expected), "{message}");
         }
+    }
+
+    #[test]
+    fn rates_are_whole_numbers_from_one_to_a_million() {
+        let config = check(
+            "rate_key = 1\nrate_tenant = 1000000\n",
+            &[("POSTROOM_RATE_SEARCH", "7"), ("POSTROOM_RATE_INGEST", "8")],
+        )
+        .expect("valid");
+        let rates = config.rates;
+        assert_eq!(
+            (rates.key, rates.tenant, rates.search, rates.ingest),
+            (1, 1_000_000, 7, 8)
+        );
+        for value in ["0", "1000001", "-1", "\"many\"", "1.5"] {
+            let message = check(&format!("rate_key = {value}"), &[]).expect_err("refused");
+            assert!(
+                message.contains("rate_key") || message.contains("string"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_public_url_is_absolute_with_nothing_behind_its_path() {
+        for (given, kept) in [
+            ("https://mail.example.com", "https://mail.example.com"),
+            ("HTTPS://Mail.Example.com/", "https://mail.example.com"),
+            ("http://10.0.0.1:8025/room/", "http://10.0.0.1:8025/room"),
+            ("http://[2001:db8::1]:8025", "http://[2001:db8::1]:8025"),
+        ] {
+            let config = check(&format!("public_url = \"{given}\""), &[]).expect("valid");
+            assert_eq!(config.public_url.as_deref(), Some(kept));
+        }
+        for given in [
+            "mail.example.com",
+            "/room",
+            "ftp://mail.example.com",
+            "javascript:alert(1)",
+            "https:mail.example.com",
+            "https://",
+            "https:///room",
+            "https://user@mail.example.com",
+            "https://user:word@mail.example.com",
+            "https://mail.example.com/?a=b",
+            "https://mail.example.com/#top",
+            "https://mail.example.com:0",
+            "https://mail.example.com:99999",
+            "https://mail example.com",
+            " https://mail.example.com",
+        ] {
+            let message = check("", &[("POSTROOM_PUBLIC_URL", given)]).expect_err("refused");
+            assert!(message.contains("PUBLIC_URL"), "{message}");
+        }
+        assert_eq!(
+            check("public_url = \"\"", &[]).expect("valid").public_url,
+            None
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{Indexing, Positions, Room, indexing, ingest};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
-    rate::Rates,
+    rate::{RateLimits, Rates},
 };
 
 /// Read connections of the store unless told otherwise.
@@ -35,6 +35,8 @@ pub struct RoomOptions {
     pub clock: Arc<dyn Clock>,
     /// Read connections.
     pub readers: u32,
+    /// Requests per minute that callers may make.
+    pub rates: RateLimits,
 }
 
 impl RoomOptions {
@@ -47,6 +49,7 @@ impl RoomOptions {
             hostname: "localhost".to_owned(),
             clock: Arc::new(crate::clock::SystemClock),
             readers: READERS,
+            rates: RateLimits::default(),
         }
     }
 }
@@ -105,7 +108,7 @@ impl Room {
         let default_tenant = first_tenant(&store, &workers, &options.hostname).await?;
         let room = Arc::new(Self {
             clock: options.clock,
-            rates: Rates::default(),
+            rates: Rates::new(options.rates),
             indexes: Indexes::open(options.data_dir.join("index"))?,
             indexing: Indexing::default(),
             positions: Positions::default(),
