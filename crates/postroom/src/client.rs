@@ -74,6 +74,11 @@ impl Client {
         &self.url
     }
 
+    /// The key that is shown to it.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
+    }
+
     /// Whether a server answers.
     pub(crate) async fn answers(&self) -> bool {
         let asked = self

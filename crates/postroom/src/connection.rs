@@ -17,7 +17,7 @@ use crate::{
     cli::{Global, alias::used, trouble::Trouble},
     client::{Answer, Client},
     config::Config,
-    folder::ServerFile,
+    folder::{NoServer, ServerFile},
 };
 
 /// A way to call operations.
@@ -37,30 +37,50 @@ pub(crate) fn room_options(config: &Config) -> RoomOptions {
         .secret_key
         .as_ref()
         .map(|text| Secret::new(crate::secret::from_text(text)));
+    options.rates = config.rates;
     options.hostname.clone_from(&config.hostname);
     options
 }
 
 /// What a room that does not open says.
 pub(crate) fn open_trouble(error: &OpenError, data: &Path) -> Trouble {
-    let fix = match error {
-        OpenError::Store(StoreError::Locked(_)) => {
-            "Stop the other process, or name another folder with --data."
+    // Only what passes by itself has a code that says so: a lock that another process lets go of, a
+    // database server that comes back.
+    let (code, fix) = match error {
+        OpenError::Store(StoreError::Locked(_)) => (
+            "unavailable",
+            "Stop the other process, or name another folder with --data.",
+        ),
+        OpenError::Store(StoreError::Unreachable(_)) => (
+            "unavailable",
+            "Start the database, or correct database_url.",
+        ),
+        OpenError::Store(StoreError::Unavailable) => {
+            ("unavailable", "Try again; the log says what failed.")
         }
         OpenError::Store(StoreError::NewerSchema { .. }) => {
-            "Use the program that wrote it, or a newer one."
+            ("config", "Use the program that wrote it, or a newer one.")
         }
-        OpenError::Store(StoreError::SecretMismatch) => {
-            "Restore secret.key, or set POSTROOM_SECRET_KEY to the secret it was made with."
+        OpenError::Store(StoreError::SecretMismatch) => (
+            "config",
+            "Restore secret.key, or set POSTROOM_SECRET_KEY to the secret it was made with.",
+        ),
+        OpenError::Store(StoreError::SecretMissing(_)) => (
+            "config",
+            "Restore secret.key from a backup, or set POSTROOM_SECRET_KEY to what stood in it. If it is lost for good, import the mail into a new folder.",
+        ),
+        OpenError::Store(StoreError::Configuration(_)) => (
+            "config",
+            "Correct the configuration; `postroom config` shows it.",
+        ),
+        OpenError::Store(StoreError::Damaged(_)) => {
+            ("io", "Restore the data folder from a backup.")
         }
-        OpenError::Store(StoreError::Configuration(_)) => {
-            "Correct the configuration; `postroom config` shows it."
-        }
-        OpenError::InUse => "Use one room per process.",
-        _ => "Look at the folder, its permissions and the disk.",
+        OpenError::InUse => ("usage", "Use one room per process."),
+        _ => ("io", "Look at the folder, its permissions and the disk."),
     };
     Trouble::new(
-        error.code().as_str(),
+        code,
         format!(
             "The data folder {} cannot be opened: {error}.",
             data.display()
@@ -83,9 +103,10 @@ impl Connection {
             })?;
             return Ok(Self::Server(Client::new(url, key)?, None));
         }
-        if let Some(server) = running_server(&config.data).await? {
-            return Ok(server);
-        }
+        let absent = match running_server(&config.data).await {
+            Ok(server) => return Ok(server),
+            Err(absent) => absent,
+        };
         if !make && !config.data.is_dir() {
             return Err(Trouble::io(
                 format!("There is no data folder at {}.", config.data.display()),
@@ -94,7 +115,7 @@ impl Connection {
         }
         let room = Room::open(room_options(config))
             .await
-            .map_err(|error| open_trouble(&error, &config.data))?;
+            .map_err(|error| client_trouble(&error, &absent, &config.data))?;
         Ok(Self::Folder(room))
     }
 
@@ -264,14 +285,44 @@ fn names_a_thing(value: &Value) -> bool {
     })
 }
 
-/// The server that holds the folder, when one answers. A file that a killed server left is no server.
-pub(crate) async fn running_server(data: &Path) -> Result<Option<Connection>, Trouble> {
-    let Some(file) = ServerFile::read(data) else {
-        return Ok(None);
+/// The server that holds the folder, when one answers, or why there is none to talk to. A file that
+/// a killed server left is no server.
+pub(crate) async fn running_server(data: &Path) -> Result<Connection, NoServer> {
+    let file = ServerFile::read(data)?;
+    let client = Client::new(&file.url, &file.key)
+        .map_err(|_| NoServer::Damaged("its url is none".to_owned()))?;
+    match client.answers().await {
+        true => Ok(Connection::Server(client, Some(file.tenant_id))),
+        false => Err(NoServer::Silent(file.url)),
+    }
+}
+
+/// What a command says that found no server and cannot open the folder itself.
+pub(crate) fn client_trouble(error: &OpenError, absent: &NoServer, data: &Path) -> Trouble {
+    match error {
+        OpenError::Store(StoreError::Locked(_)) => held_trouble(absent, data),
+        error => open_trouble(error, data),
+    }
+}
+
+/// What is said when another process holds the folder and `server.json` leads to none.
+fn held_trouble(absent: &NoServer, data: &Path) -> Trouble {
+    let fix = match absent {
+        NoServer::Missing => {
+            "If a server runs there, wait: it writes server.json anew within seconds. Another command, such as an import, must end first."
+        }
+        NoServer::Damaged(_) => {
+            "If a server runs there, wait: it writes server.json anew within seconds. Else look at the file and its permissions, or remove it and start the server again."
+        }
+        NoServer::Silent(_) => "Wait for the server, or stop its process and start it again.",
     };
-    let client = Client::new(&file.url, &file.key)?;
-    Ok(client
-        .answers()
-        .await
-        .then_some(Connection::Server(client, Some(file.tenant_id))))
+    Trouble::new(
+        "unavailable",
+        format!(
+            "The data folder {} is in use by another process, and {absent}.",
+            data.display()
+        ),
+        fix,
+        crate::cli::trouble::USAGE,
+    )
 }

@@ -4,7 +4,12 @@ use std::{path::Path, process::ExitCode, sync::Arc};
 
 use serde_json::{Map, Value, json};
 
-use super::{Done, progress};
+use postroom_net::tls;
+
+use super::{
+    Done, progress,
+    serve::{tls_fix, with_cause},
+};
 use crate::{
     cli::{
         alias::used,
@@ -36,7 +41,10 @@ pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
         .is_none()
         .then(|| free_bytes(&config.data))
         .flatten();
-    let problems = problems(&status, free);
+    let mut problems = problems(&status, free);
+    if config.url.is_none() {
+        problems.extend(certificate_problem(config));
+    }
     if terminal.json {
         let mut report = status.as_object().cloned().unwrap_or_default();
         let values = config::rows(config)
@@ -92,6 +100,23 @@ fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
         problems.push("The disk is nearly full; make room before mail is refused.".to_owned());
     }
     problems
+}
+
+/// What keeps the certificate of STARTTLS from being used at the next start. A pair that the server
+/// is yet to make is no problem.
+fn certificate_problem(config: &Config) -> Option<String> {
+    let loaded = match (&config.tls_certificate, &config.tls_key) {
+        (Some(certificate), Some(key)) => tls::from_pem(certificate, key),
+        _ => {
+            let [certificate, key] = tls::self_made_files(&config.data);
+            if !certificate.exists() {
+                return None;
+            }
+            tls::from_pem(&certificate, &key)
+        }
+    };
+    let error = loaded.err()?;
+    Some(format!("{} {}", with_cause(&error), tls_fix(config)))
 }
 
 fn show(
@@ -190,7 +215,7 @@ fn free_bytes(path: &Path) -> Option<u64> {
 
 /// Empties the search index and fills it again.
 pub(super) async fn reindex(config: &Config, terminal: Terminal) -> Done {
-    if config.url.is_some() || running_server(&config.data).await?.is_some() {
+    if config.url.is_some() || running_server(&config.data).await.is_ok() {
         return Err(Trouble::usage(
             "A server holds the data folder.",
             "Stop it, then run `postroom reindex`.",

@@ -10,10 +10,9 @@ use postroom_mcp_transport::{bridge::Bridge, stdio};
 use super::{Done, tools};
 use crate::{
     cli::{Mcp, trouble::Trouble},
-    client::Client,
     config::Config,
-    connection::room_options,
-    folder::ServerFile,
+    connection::{Connection, client_trouble, room_options, running_server},
+    folder::NoServer,
 };
 
 pub(super) async fn run(config: &Config, options: Mcp) -> Done {
@@ -32,20 +31,25 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         })?;
         return bridged(url, key, names.as_deref()).await;
     }
-    if let Some(file) = ServerFile::read(&config.data)
-        && Client::new(&file.url, &file.key)?.answers().await
-    {
-        return bridged(&file.url, &file.key, names.as_deref()).await;
-    }
+    let absent = match running_server(&config.data).await {
+        Ok(Connection::Server(client, _)) => {
+            return bridged(client.url(), client.key(), names.as_deref()).await;
+        }
+        Ok(Connection::Folder(_)) => NoServer::Missing,
+        Err(absent) => absent,
+    };
+    let absent = Arc::new(absent);
     let config_for_room = config.clone();
     // The handshake and the lists need no data; the folder is opened by the first call that does.
     let source = RoomSource::on_demand(move || {
-        let config = config_for_room.clone();
+        let (config, absent) = (config_for_room.clone(), Arc::clone(&absent));
         async move {
             Room::open(room_options(&config)).await.map_err(|error| {
                 tracing::error!(%error, "the data folder cannot be opened");
+                let trouble = client_trouble(&error, &absent, &config.data);
                 Failure::new(error.code())
-                    .saying("The data folder cannot be opened; the log on standard error says why.")
+                    .saying(trouble.message)
+                    .advising(trouble.fix)
             })
         }
     });

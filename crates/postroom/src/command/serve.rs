@@ -12,7 +12,7 @@ use postroom_types::Secret;
 use serde_json::{Map, Value, json};
 use tokio::{
     net::TcpListener,
-    signal::unix::{SignalKind, signal},
+    signal::unix::{Signal, SignalKind, signal},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -23,6 +23,9 @@ use crate::{
     connection::{open_trouble, room_options},
     folder::ServerFile,
 };
+
+/// How often server.json is looked at.
+const RENEWAL: std::time::Duration = std::time::Duration::from_secs(2);
 
 /// The configuration with the command's own options over it.
 pub(super) fn listening(mut config: Config, options: &Serve) -> Result<Config, Trouble> {
@@ -172,13 +175,13 @@ impl Server {
     pub(super) async fn serve(self, secrets: &Secrets, terminal: Terminal) -> Done {
         let stop = CancellationToken::new();
         let local_key = local_key()?;
-        let file = ServerFile {
+        let written = ServerFile {
             url: local_url(&self.http),
             key: local_key.clone(),
             tenant_id: self.room.default_tenant(),
             pid: std::process::id(),
         };
-        let file = file.write(&self.config.data).map_err(|error| {
+        let file = written.write(&self.config.data).map_err(|error| {
             Trouble::io(
                 format!("server.json cannot be written: {error}."),
                 "Look at the permissions of the data folder.",
@@ -192,7 +195,10 @@ impl Server {
         } else {
             terminal.line(&banner(terminal, &ready));
         }
-        wait_for_signal().await?;
+        let mut signals = Signals::listen()?;
+        while tokio::time::timeout(RENEWAL, signals.next()).await.is_err() {
+            file.renew(&written);
+        }
         tracing::info!("stopping");
         stop.cancel();
         tasks.close();
@@ -223,9 +229,8 @@ impl Server {
             (Some(certificate), Some(key)) => tls::from_pem(certificate, key),
             _ => tls::self_made(&self.config.data, &self.config.hostname),
         };
-        let certificate = certificate.map_err(|error| {
-            Trouble::io(format!("{error}."), "Correct tls_certificate and tls_key.")
-        })?;
+        let certificate =
+            certificate.map_err(|error| Trouble::io(with_cause(&error), tls_fix(&self.config)))?;
         for (listener, protocol) in [(self.smtp, Protocol::Smtp), (self.lmtp, Protocol::Lmtp)] {
             let Some(listener) = listener else { continue };
             let mut options = SmtpOptions::new(self.config.hostname.clone(), protocol);
@@ -265,6 +270,33 @@ impl Server {
             say("lmtp", address_of(self.lmtp.as_ref()));
         }
         Value::Object(ready)
+    }
+}
+
+/// An error and what lies under it, as one sentence.
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}."),
+        None => format!("{error}."),
+    }
+}
+
+/// What to do about a certificate that cannot be used.
+pub(super) fn tls_fix(config: &Config) -> String {
+    match (&config.tls_certificate, &config.tls_key) {
+        (Some(certificate), Some(key)) => format!(
+            "Correct tls_certificate ({}) and tls_key ({}): PEM files that belong together.",
+            certificate.display(),
+            key.display()
+        ),
+        _ => {
+            let [certificate, key] = tls::self_made_files(&config.data);
+            format!(
+                "Remove {} and {}; the next start of the server makes them anew.",
+                certificate.display(),
+                key.display()
+            )
+        }
     }
 }
 
@@ -327,17 +359,29 @@ fn local_key() -> Result<String, Trouble> {
     ))
 }
 
-async fn wait_for_signal() -> Result<(), Trouble> {
-    let failed = |error: std::io::Error| {
-        Trouble::io(format!("Signals cannot be heard: {error}."), "Report this.")
-    };
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// The signals that end the server.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self, Trouble> {
+        let failed = |error: std::io::Error| {
+            Trouble::io(format!("Signals cannot be heard: {error}."), "Report this.")
+        };
+        Ok(Self {
+            terminate: signal(SignalKind::terminate()).map_err(failed)?,
+            interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
+        })
     }
-    Ok(())
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }
 
 /// What a person reads when the server is ready.
