@@ -4,6 +4,7 @@
 //! body or a stream of events) becomes lines. The bridge understands no method but those it must:
 //! `initialize`, whose answer names the legacy revision, and `notifications/cancelled`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -116,12 +117,16 @@ impl Bridge {
         };
         let id = letter.id.clone();
         let handshake = letter.is_handshake;
-        let answered = match self.post(letter).await {
-            Ok(response) => self.relay(response, handshake, &lines).await,
+        let relayed = match self.post(letter).await {
+            Ok(response) => self.relay(response, id.as_deref(), handshake, &lines).await,
             Err(error) => Err(error),
         };
-        if let (Err(error), Some(id)) = (answered, id) {
-            let message = format!("The server cannot be reached: {}", error.without_url());
+        let message = match relayed {
+            Ok(None) => return,
+            Ok(Some(why)) => why,
+            Err(error) => format!("The server cannot be reached: {}", error.without_url()),
+        };
+        if let Some(id) = id {
             let rejection = Rejection::new(503, code::UNAVAILABLE, message).with_id(Some(&id));
             let _ = lines.send(rejection.to_message()).await;
         }
@@ -155,32 +160,48 @@ impl Bridge {
         request.body(letter.body).send().await
     }
 
-    /// Puts out what came back, and keeps the revision that a handshake agreed on.
+    /// Puts out the protocol's messages of what came back, and nothing else; keeps the revision that
+    /// a handshake agreed on. Gives the reason when the request `id` has no answer among them.
     async fn relay(
         &self,
         response: reqwest::Response,
+        id: Option<&RawValue>,
         handshake: bool,
         lines: &mpsc::Sender<String>,
-    ) -> reqwest::Result<()> {
+    ) -> reqwest::Result<Option<String>> {
+        let status = response.status();
         let media = response.headers().get(CONTENT_TYPE);
         let media = media
             .and_then(|media| media.to_str().ok())
             .unwrap_or_default();
         if !media.starts_with("text/event-stream") {
             let body = response.text().await?;
-            if !body.trim().is_empty() {
-                self.put(&body, handshake, lines).await;
-            }
-            return Ok(());
+            let answered = match incoming(&body, id) {
+                Some(message) => {
+                    self.put(&message.text, handshake, lines).await;
+                    message.answers
+                }
+                None => false,
+            };
+            return Ok((!answered).then(|| {
+                format!(
+                    "What answers at the given URL is no MCP endpoint (HTTP status {}).",
+                    status.as_u16()
+                )
+            }));
         }
         let mut events = Events::default();
         let mut chunks = response.bytes_stream();
+        let mut answered = false;
         while let Some(chunk) = chunks.next().await {
-            for message in events.push(&chunk?) {
-                self.put(&message, handshake, lines).await;
+            for data in events.push(&chunk?) {
+                if let Some(message) = incoming(&data, id) {
+                    answered |= message.answers;
+                    self.put(&message.text, handshake, lines).await;
+                }
             }
         }
-        Ok(())
+        Ok((!answered).then(|| "The server ended the stream without an answer.".to_owned()))
     }
 
     async fn put(&self, message: &str, handshake: bool, lines: &mpsc::Sender<String>) {
@@ -321,6 +342,69 @@ fn header_text(text: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("=?base64?{}?=", STANDARD.encode(text))).ok()
 }
 
+/// A message of the protocol that came back.
+struct Incoming<'a> {
+    text: Cow<'a, str>,
+    /// Whether it is the answer to the request that was sent.
+    answers: bool,
+}
+
+/// Reads what came back; `None` when it is no JSON-RPC message. An error that names no request, as
+/// servers send before they have read one, is the answer to the only request that was sent.
+fn incoming<'a>(text: &'a str, sent: Option<&RawValue>) -> Option<Incoming<'a>> {
+    #[derive(Deserialize)]
+    struct Members<'a> {
+        jsonrpc: String,
+        #[serde(borrow, default)]
+        id: Option<&'a RawValue>,
+        method: Option<String>,
+        #[serde(borrow, default)]
+        result: Option<&'a RawValue>,
+        #[serde(borrow, default)]
+        error: Option<&'a RawValue>,
+    }
+    let members: Members<'_> = serde_json::from_str(text).ok()?;
+    if members.jsonrpc != "2.0" {
+        return None;
+    }
+    let responds = members.result.is_some() || members.error.is_some();
+    if members.method.is_some() == responds {
+        return None;
+    }
+    if members.method.is_some() {
+        return Some(Incoming {
+            text: text.into(),
+            answers: false,
+        });
+    }
+    match (members.id, members.error, sent) {
+        (Some(id), _, Some(sent)) => Some(Incoming {
+            text: text.into(),
+            answers: same_id(id, sent),
+        }),
+        (None, Some(error), Some(sent)) => Some(Incoming {
+            text: format!(
+                r#"{{"jsonrpc":"2.0","id":{},"error":{}}}"#,
+                sent.get(),
+                error.get()
+            )
+            .into(),
+            answers: true,
+        }),
+        (_, Some(_), None) => Some(Incoming {
+            text: text.into(),
+            answers: false,
+        }),
+        _ => None,
+    }
+}
+
+/// Whether two ids are the same value, however they are written.
+fn same_id(one: &RawValue, other: &RawValue) -> bool {
+    let value = |id: &RawValue| serde_json::from_str::<serde_json::Value>(id.get()).ok();
+    one.get() == other.get() || value(one) == value(other)
+}
+
 /// The version in the result of `initialize`.
 fn agreed_version(message: &str) -> Option<String> {
     let message: serde_json::Value = serde_json::from_str(message).ok()?;
@@ -408,6 +492,48 @@ mod tests {
         assert_eq!(events(&chunks), ["{\"a\":1}", "2"]);
         assert_eq!(events(&["data: a\ndata: b\n\n"]), ["a\nb"]);
         assert!(events(&["data: never ended"]).is_empty());
+    }
+
+    #[test]
+    fn only_messages_of_the_protocol_come_through() {
+        let sent = RawValue::from_string("7".to_owned()).unwrap();
+        let check = |text: &str| {
+            incoming(text, Some(&sent)).map(|message| (message.text.into_owned(), message.answers))
+        };
+        let whole = |text: &str, answers| Some((text.to_owned(), answers));
+        for (text, answers) in [
+            (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, true),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}"#,
+                true,
+            ),
+            (r#"{"jsonrpc":"2.0","id":8,"result":{}}"#, false),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, false),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
+                false,
+            ),
+        ] {
+            assert_eq!(check(text), whole(text, answers));
+        }
+        assert_eq!(
+            check(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#),
+            whole(
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"m"}}"#,
+                true
+            )
+        );
+        for text in [
+            "",
+            "<html>",
+            "[]",
+            "7",
+            r#"{"error":{"code":"route_not_found"}}"#,
+            r#"{"jsonrpc":"2.0","id":7}"#,
+            r#"{"jsonrpc":"1.0","id":7,"result":{}}"#,
+        ] {
+            assert_eq!(check(text), None, "{text}");
+        }
     }
 
     #[test]
