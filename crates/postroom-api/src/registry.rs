@@ -20,7 +20,7 @@ use postroom_mcp::{
     LocalFuture, Outcome, PromptMessage, PromptResult, ReadResult, Reference, Registry,
     ResourceContents, Revision, Role, ServerInfo, Subscription, ToolResult, Visitor,
 };
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, json::JsonFault};
 use serde_json::{Value, json, value::RawValue};
 
 pub use caller::McpCaller;
@@ -254,9 +254,21 @@ impl Registry for RoomRegistry {
     ) -> Result<Outcome<ToolResult>, Fault> {
         let row =
             permitted(call.visitor(), name).ok_or_else(|| Fault::UnknownTool(name.to_owned()))?;
-        let arguments = serde_json::from_str(arguments.get())
-            .map_err(|_| Fault::InvalidParams("arguments is no object".to_owned()))?;
-        Ok(self.tool_result(call, row, arguments).await?.into())
+        match postroom_types::json::parse(arguments.get().as_bytes()) {
+            Ok(arguments) => Ok(self.tool_result(call, row, arguments).await?.into()),
+            Err(JsonFault::Malformed) => {
+                Err(Fault::InvalidParams("arguments is no object".to_owned()))
+            }
+            Err(fault) => {
+                let failure = Failure::json(row.dialect, &fault);
+                let request_id = match self.source.room().await {
+                    Ok(room) => postroom_app::random::request_id(room.now()),
+                    Err(_) => postroom_types::RequestId::from_parts(0, 0),
+                };
+                let envelope = failure.tool_envelope(request_id);
+                Ok(ToolResult::error(envelope.to_string()).into())
+            }
+        }
     }
 
     fn list_prompts<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {

@@ -16,6 +16,7 @@ use http::{
     header::{ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
 };
 use http_body_util::BodyExt as _;
+use postroom_app::rate::Bucket;
 use postroom_app::{
     Actor, CallContext, Failure, Operation, Reply,
     operation::{Handler, RestRequest, Route, Surface, TABLE},
@@ -23,6 +24,8 @@ use postroom_app::{
 use postroom_types::{ErrorCode, Level, RequestId, limit};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use postroom_mcp_transport::says_utf8;
 
 use crate::{Surfaces, answer};
 
@@ -127,13 +130,11 @@ async fn handle(
         Err(failure) => return answer::failure(&failure, request_id),
     };
     let takes_mail = matches!(operation.handler, Handler::BytesIn(_));
-    let (charged, per_minute) = match takes_mail {
-        true => (
-            surfaces.room.charge_ingest(&actor),
-            limit::RATE_INGEST_PER_MINUTE,
-        ),
-        false => (surfaces.room.charge(&actor), limit::RATE_KEY_PER_MINUTE),
+    let (charged, bucket) = match takes_mail {
+        true => (surfaces.room.charge_ingest(&actor), Bucket::Ingest),
+        false => (surfaces.room.charge(&actor), Bucket::Key),
     };
+    let per_minute = surfaces.room.rates().per_minute(bucket);
     if let Err(failure) = charged {
         return answer::with_limit(answer::failure(&failure, request_id), per_minute);
     }
@@ -231,9 +232,8 @@ impl Reading<'_> {
             true => (None, Some(bytes)),
             false if bytes.is_empty() => (None, None),
             false => {
-                let value = serde_json::from_slice(&bytes).map_err(|_| {
-                    Failure::argument(self.operation.dialect, "", "the body is not valid JSON")
-                })?;
+                let value = postroom_types::json::parse(&bytes)
+                    .map_err(|fault| Failure::json(self.operation.dialect, &fault))?;
                 (Some(value), None)
             }
         };
@@ -268,7 +268,10 @@ impl Reading<'_> {
                 kind,
                 "message/rfc822" | "message/global" | "application/octet-stream" | "text/plain"
             ),
-            Some(kind) => body.is_empty() || kind == "application/json" || kind.ends_with("+json"),
+            Some(kind) => {
+                let is_json = kind == "application/json" || kind.ends_with("+json");
+                body.is_empty() || (is_json && says_utf8(self.headers))
+            }
             None => takes_bytes || body.is_empty(),
         };
         if fits {

@@ -1,7 +1,9 @@
 //! What a call answers when it does not succeed.
 
-use postroom_types::{ErrorCode, RequestId};
+use postroom_types::{ErrorCode, RequestId, json::JsonFault};
 use serde_json::{Map, Value, json};
+
+use crate::schema::known;
 
 /// An answer that is no success: a code of the catalogue, our own words, and details.
 ///
@@ -45,6 +47,16 @@ impl Failure {
     /// A bad argument in the mail toolset's dialect.
     pub fn invalid(path: &str, message: &str) -> Self {
         Self::argument(postroom_types::Dialect::Mail, path, message)
+    }
+
+    /// A body or arguments that are no JSON, or in which a name stands twice.
+    pub fn json(dialect: postroom_types::Dialect, fault: &JsonFault) -> Self {
+        match fault {
+            JsonFault::Malformed => Self::argument(dialect, "", "the body is not valid JSON"),
+            JsonFault::Repeated(name) => {
+                Self::argument(dialect, &known(name), "stands twice in one object")
+            }
+        }
     }
 
     /// The same failure with one more detail.

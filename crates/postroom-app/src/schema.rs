@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::Failure;
 
 pub use check::Checker;
+pub(crate) use check::known;
 
 /// The input schema of a type.
 pub fn input<T: JsonSchema>() -> Value {

@@ -257,15 +257,32 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let media = value.map(|value| value.split(';').next().unwrap_or_default().trim());
-    if media.is_some_and(|media| media.eq_ignore_ascii_case("application/json")) {
+    let is_json = media.is_some_and(|media| media.eq_ignore_ascii_case("application/json"));
+    if is_json && says_utf8(headers) {
         return Ok(());
     }
     Err(Rejection::new(
         StatusCode::UNSUPPORTED_MEDIA_TYPE.as_u16(),
         code::INVALID_REQUEST,
-        "Content-Type must be application/json.",
+        "Content-Type must be application/json, and its charset utf-8.",
     )
     .into())
+}
+
+/// Whether the content type leaves the charset of a body open or says UTF-8, the only one that JSON
+/// travels in (RFC 8259 section 8.1).
+pub fn says_utf8(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(CONTENT_TYPE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';').skip(1))
+        .filter_map(|parameter| parameter.split_once('='))
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("charset"))
+        .map(|(_, value)| value.trim().trim_matches('"'))
+        .all(|charset| {
+            charset.eq_ignore_ascii_case("utf-8") || charset.eq_ignore_ascii_case("utf8")
+        })
 }
 
 /// The credential of `Authorization: Bearer`.

@@ -20,12 +20,13 @@ pub mod bridge;
 mod gate;
 pub mod http;
 mod link;
+mod rest;
 pub mod serve;
 mod sse;
 pub mod stdio;
 mod streams;
 
 pub use gate::{Denial, Gate};
-pub use http::{Endpoint, Hosts, mount};
+pub use http::{Endpoint, Hosts, mount, says_utf8};
 pub use serve::serve_http;
 pub use streams::{StreamPermit, Streams};

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::http::HeaderValue;
+use ::http::header::{CONNECTION, EXPECT};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
@@ -19,6 +21,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use crate::rest::Rest;
 
 /// The largest read and write buffer of a connection, bytes; also bounds the request head.
 const BUFFER_BYTES: usize = 16 * 1024;
@@ -87,10 +91,21 @@ async fn connection(
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let mut request = request.map(Body::new);
+        // Who waits for leave to send its body sends none once it is refused.
+        let sends = !request.headers().contains_key(EXPECT);
+        let (parts, body) = request.into_parts();
+        let (body, rest) = Rest::of(body);
+        let mut request = hyper::Request::from_parts(parts, Body::new(body));
         request.extensions_mut().insert(ConnectInfo(peer));
         let answer = hyper::service::Service::call(&service, request);
-        async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|never| match never {})) }
+        async move {
+            let mut answer = answer.await.unwrap_or_else(|never| match never {});
+            if sends && !rest.discard().await {
+                let close = HeaderValue::from_static("close");
+                answer.headers_mut().insert(CONNECTION, close);
+            }
+            Ok::<_, Infallible>(answer)
+        }
     });
     let mut builder = http1::Builder::new();
     builder

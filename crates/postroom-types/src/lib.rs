@@ -10,6 +10,7 @@
 mod address;
 mod code;
 mod id;
+pub mod json;
 pub mod limit;
 mod permission;
 mod scope;

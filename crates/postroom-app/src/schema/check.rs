@@ -102,7 +102,7 @@ fn id_words(pattern: &str, given: &Value) -> String {
 }
 
 /// An argument's name as it may be repeated: printable ASCII only, and not longer than names are.
-fn known(name: &str) -> String {
+pub(crate) fn known(name: &str) -> String {
     name.chars()
         .map(|c| {
             if c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') {

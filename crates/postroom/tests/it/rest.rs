@@ -4,7 +4,7 @@ use postroom_app::operation::{Handler, Route, TABLE};
 use postroom_types::{IdentityId, limit};
 use serde_json::{Value, json};
 
-use crate::served::on_both;
+use crate::served::{Served, on_both};
 
 /// A route with its parameters filled by ids that are well formed and name nothing.
 fn filled(route: &Route, identity: &str) -> String {
@@ -347,6 +347,35 @@ fn a_revoked_key_ends_with_its_next_request() {
     });
 }
 
+#[tokio::test]
+async fn an_expired_key_is_told_so() {
+    let served = Served::configured("rate_key = 1000000\nrate_tenant = 1000000\n");
+    let soon = std::time::SystemTime::now() + std::time::Duration::from_secs(1);
+    let soon = soon.duration_since(std::time::UNIX_EPOCH).expect("a time");
+    let soon = postroom_types::Timestamp::from_ms(i64::try_from(soon.as_millis()).expect("a time"));
+    let made = served.command(&[
+        "key",
+        "create",
+        "brief",
+        "--as",
+        "agent@localhost",
+        "--expires-at",
+        &soon.to_string(),
+        "--json",
+    ]);
+    let secret = made.json()["secret"].as_str().map(str::to_owned);
+    let secret = secret.unwrap_or_else(|| panic!("{made:?}"));
+    let mut reply = served.ask("GET", "/v1/identities", &secret, None).await;
+    while reply.status == 200 {
+        reply = served.ask("GET", "/v1/identities", &secret, None).await;
+    }
+    assert_eq!((reply.status, reply.code().as_str()), (401, "key_expired"));
+    // A key that was never one is told less.
+    let wrong = format!("{secret}x");
+    let reply = served.ask("GET", "/v1/identities", &wrong, None).await;
+    assert_eq!(reply.code(), "unauthenticated");
+}
+
 #[test]
 fn the_request_after_the_last_allowed_one_is_told_when_to_come_back() {
     on_both("serve", async |served| {
@@ -389,6 +418,155 @@ fn the_document_describes_every_route() {
                     route.path
                 );
             }
+        }
+    });
+}
+
+#[test]
+fn a_body_in_another_charset_and_a_name_that_stands_twice_are_refused() {
+    on_both("serve", async |served| {
+        let send = |path: &str, kind: &'static str, body: &'static str| {
+            let request = served
+                .http
+                .post(format!("{}{path}", served.text("url")))
+                .bearer_auth(served.admin())
+                .header("content-type", kind)
+                .header("accept", "application/json")
+                .header("mcp-protocol-version", "2025-11-25")
+                .body(body);
+            async move {
+                let response = request.send().await.expect("an answer");
+                let status = response.status().as_u16();
+                (status, response.text().await.expect("a body"))
+            }
+        };
+        let key = r#"{"name":"twice","name":"once","level":"tenant"}"#;
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        for charset in ["iso-8859-1", "utf-16", "\"windows-1252\""] {
+            let kind: &'static str = format!("application/json; charset={charset}").leak();
+            for (path, body) in [("/v1/keys", key), ("/mcp", ping)] {
+                let (status, text) = send(path, kind, body).await;
+                assert_eq!(status, 415, "{charset} {path}: {text}");
+            }
+        }
+        let (status, text) = send("/mcp", "application/json; charset=\"UTF-8\"", ping).await;
+        assert_eq!(status, 200, "{text}");
+        let (status, text) = send("/v1/keys", "application/json;charset=utf-8", key).await;
+        assert!(status == 400 && text.contains("invalid_request"), "{text}");
+        assert!(
+            text.contains("\"name\"") && text.contains("twice"),
+            "{text}"
+        );
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mail_search",
+            "arguments":{"scope":"tenant","q":"a","q":"b"}}}"#;
+        let (status, text) = send("/mcp", "application/json", call).await;
+        assert!(status == 200 && text.contains("invalid_request"), "{text}");
+        assert!(
+            text.contains("isError") && text.contains("stands twice"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn who_sends_a_large_body_still_reads_the_refusal() {
+    on_both("serve", async |served| {
+        let body = "x".repeat(6 * 1024 * 1024);
+        let keys = format!("{}/v1/keys", served.text("url"));
+        let nowhere = format!("{}/v1/nowhere", served.text("url"));
+        let mcp = served.text("mcp_url");
+        for (method, url, key, kind, status) in [
+            ("POST", keys.as_str(), "", "application/json", 401),
+            ("POST", &keys, "prk_live_wrong", "application/json", 401),
+            ("POST", &keys, served.admin(), "text/html", 415),
+            ("PUT", &keys, served.admin(), "application/json", 405),
+            ("POST", &nowhere, served.admin(), "application/json", 404),
+            ("POST", mcp, "", "text/html", 415),
+            ("PUT", mcp, "", "application/json", 405),
+        ] {
+            let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
+            let request = served
+                .http
+                .request(method.clone(), url)
+                .bearer_auth(key)
+                .header("content-type", kind)
+                .body(body.clone());
+            let answered = request.send().await.expect("an answer");
+            assert_eq!(answered.status().as_u16(), status, "{method} {url} {kind}");
+            assert!(!answered.text().await.expect("a body").is_empty());
+        }
+    });
+}
+
+#[test]
+fn a_domain_of_another_tenant_says_nothing_of_its_addresses() {
+    on_both("serve", async |served| {
+        let made = served
+            .command(&["tenant", "create", "--slug", "other", "--json"])
+            .json();
+        let tenant = made["id"].as_str().expect("an id");
+        let made = served.command(&[
+            "key",
+            "create",
+            "other",
+            "--level",
+            "tenant",
+            "--tenant-id",
+            tenant,
+            "--permissions",
+            "identities:read,identities:write",
+            "--json",
+        ]);
+        let secret = made.json()["secret"].as_str().map(str::to_owned);
+        let key = secret.unwrap_or_else(|| panic!("{made:?}"));
+        let first = json!({"address": "ann@shore.example"});
+        let reply = served
+            .ask("POST", "/v1/identities", served.admin(), Some(first))
+            .await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        let mut bodies = Vec::new();
+        for body in [
+            json!({"address": "ann@shore.example"}),
+            json!({"address": "nobody@shore.example"}),
+            json!({"username": "ann", "domain": "SHORE.example"}),
+        ] {
+            let reply = served.ask("POST", "/v1/identities", &key, Some(body)).await;
+            assert_eq!(
+                (reply.status, reply.code().as_str()),
+                (409, "domain_unavailable")
+            );
+            bodies.push(reply.without_request_id());
+        }
+        assert!(
+            bodies.windows(2).all(|pair| pair[0] == pair[1]),
+            "{bodies:?}"
+        );
+        // Under the deployment's own domain a tenant has the names that end with its suffix.
+        for address in ["agent@localhost", "nobody@localhost"] {
+            let body = json!({"address": address});
+            let reply = served.ask("POST", "/v1/identities", &key, Some(body)).await;
+            assert_eq!(
+                (reply.status, reply.code().as_str()),
+                (400, "address_reserved")
+            );
+        }
+        let body = json!({"username": "agent"});
+        let reply = served.ask("POST", "/v1/identities", &key, Some(body)).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        let own = json!({"address": "eve@other.example"});
+        let reply = served.ask("POST", "/v1/identities", &key, Some(own)).await;
+        assert_eq!(reply.status, 201, "{reply:?}");
+        let path = format!(
+            "/v1/identities/{}/addresses",
+            reply.json()["id"].as_str().expect("an id")
+        );
+        for address in ["ann@shore.example", "nobody@shore.example"] {
+            let body = json!({"address": address});
+            let reply = served.ask("POST", &path, &key, Some(body)).await;
+            assert_eq!(
+                (reply.status, reply.code().as_str()),
+                (409, "domain_unavailable")
+            );
         }
     });
 }
