@@ -87,6 +87,8 @@ impl Room {
             biased;
             reply = answer => reply,
             () = context.cancel.cancelled() => {
+                // A revoked key cancels what waits; its holder is told that, not to try again.
+                self.check_still_holds(actor).await?;
                 Err(Failure::new(ErrorCode::Unavailable).saying("The call was cancelled."))
             }
         }

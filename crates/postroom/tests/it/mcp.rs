@@ -405,3 +405,73 @@ fn standard_input_and_output_speak_the_same_as_http() {
         }
     });
 }
+
+#[test]
+fn a_server_that_is_no_endpoint_becomes_errors_of_the_protocol() {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(async {
+        let served = Served::start("serve", None);
+        // Below this path there is REST's own not-found and nothing of the protocol.
+        let url = format!("{}/v1/nowhere", served.text("url"));
+        let words = ["--url", &url, "--key", served.key()];
+        let lines = spoken(&served, &words, &conversation());
+        let requests: Vec<Value> = conversation()
+            .iter()
+            .filter_map(|line| line.get("id").cloned())
+            .collect();
+        let answered: Vec<Value> = lines.iter().map(|line| line["id"].clone()).collect();
+        assert_eq!(answered.len(), requests.len(), "{lines:?}");
+        for line in &lines {
+            assert_eq!(line["jsonrpc"], json!("2.0"), "{line}");
+            assert!(requests.contains(&line["id"]), "{line}");
+            let message = line["error"]["message"].as_str().expect("a message");
+            assert!(message.contains("no MCP endpoint"), "{message}");
+        }
+    });
+}
+
+#[test]
+fn a_wait_whose_key_is_revoked_says_so() {
+    on_both("serve", async |served| {
+        let made = served
+            .command(&[
+                "key",
+                "create",
+                "short",
+                "--as",
+                "agent@localhost",
+                "--json",
+            ])
+            .json();
+        let secret = made["secret"].as_str().expect("a secret").to_owned();
+        let id = made["id"].as_str().expect("an id").to_owned();
+        let waiting = call(
+            &served,
+            &secret,
+            "mail_wait",
+            json!({"timeout_seconds": 60}),
+        );
+        let revoking = async {
+            // The wait counts as a use of its key once it has begun.
+            loop {
+                let listed = served
+                    .ask("GET", "/v1/keys?limit=100", served.admin(), None)
+                    .await;
+                let used = listed.json()["data"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .any(|key| key["id"] == json!(id) && !key["last_used_at"].is_null());
+                if used {
+                    break;
+                }
+            }
+            served.command(&["key", "revoke", &id, "--json"])
+        };
+        let (answer, revoked) = tokio::join!(waiting, revoking);
+        assert_eq!(revoked.exit, 0, "{revoked:?}");
+        let said = answer.to_string();
+        assert!(said.contains("key_revoked"), "{said}");
+        assert!(!said.contains("timed_out"), "{said}");
+    });
+}
