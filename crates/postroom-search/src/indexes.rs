@@ -134,7 +134,11 @@ impl Indexes {
             entry.retire();
         }
         let folder = self.shared.folder(tenant);
-        lease.discard(|| match std::fs::remove_dir_all(&folder) {
+        let remove = |folder: &std::path::Path| match folder.is_dir() {
+            true => std::fs::remove_dir_all(folder),
+            false => std::fs::remove_file(folder),
+        };
+        lease.discard(|| match remove(&folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         })?;

@@ -304,18 +304,59 @@ fn open_writer(index: &Index) -> tantivy::Result<IndexWriter> {
     Ok(writer)
 }
 
-/// Opens an index, or makes an empty one where there is none.
+/// Opens an index, or makes an empty one where there is none. The engine takes some damage for a
+/// fault of its own and panics; that is damage all the same.
 fn open_folder(folder: &Path) -> Result<(Open, Fields, Payload), SearchError> {
+    let opening = std::panic::AssertUnwindSafe(|| open_files(folder));
+    std::panic::catch_unwind(opening).unwrap_or_else(|_| {
+        Err(SearchError::Rebuild {
+            path: folder.to_owned(),
+            reason: RebuildReason::Damaged("the engine cannot read it".to_owned()),
+        })
+    })
+}
+
+/// Bytes that every file of a segment ends with: the length of its footer and a mark.
+const FOOTER_BYTES: u64 = 8;
+
+/// A file of the last commit that is too short to be one.
+fn short_file(index: &Index, folder: &Path) -> tantivy::Result<Option<String>> {
+    let segments = index.searchable_segment_metas()?;
+    let ids: Vec<String> = segments
+        .iter()
+        .map(|segment| segment.id().uuid_string())
+        .collect();
+    let short = |file: &std::fs::DirEntry| {
+        let name = file.file_name().to_string_lossy().into_owned();
+        let committed = ids.iter().any(|id| name.starts_with(id));
+        let bytes = file.metadata().map_or(FOOTER_BYTES, |meta| meta.len());
+        (committed && bytes < FOOTER_BYTES).then_some(name)
+    };
+    Ok(std::fs::read_dir(folder)?
+        .flatten()
+        .find_map(|file| short(&file)))
+}
+
+fn open_files(folder: &Path) -> Result<(Open, Fields, Payload), SearchError> {
     let (schema, fields) = schema::schema();
     let rebuild = |reason| SearchError::Rebuild {
         path: folder.to_owned(),
         reason,
     };
     let failed = |error| failure(folder, error);
+    if folder.exists() && !folder.is_dir() {
+        return Err(rebuild(RebuildReason::Damaged(
+            "it is no folder".to_owned(),
+        )));
+    }
     let index = if folder.join("meta.json").exists() {
         let index = Index::open_in_dir(folder).map_err(failed)?;
         if index.schema() != schema {
             return Err(rebuild(RebuildReason::OtherShape));
+        }
+        if let Some(file) = short_file(&index, folder).map_err(failed)? {
+            let what = format!("{file} is cut short");
+            return Err(rebuild(RebuildReason::Damaged(what)));
         }
         index
     } else {

@@ -205,6 +205,8 @@ pub(super) async fn run(room: Arc<Room>) {
             }
             Ok(Round::Moved) => (Duration::ZERO, false),
             Ok(Round::Pouring) => (COMMIT_PACE.saturating_sub(began.elapsed()), true),
+            // What a closing room takes away under the worker is no fault.
+            Err(_) if room.stop.is_cancelled() => return,
             Err(error) => {
                 tracing::error!(%error, "the search index could not be kept up; trying again");
                 (RETRY, true)
