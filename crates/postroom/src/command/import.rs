@@ -11,7 +11,7 @@ use postroom_app::{
         self, FailureReason, ImportCounts, ImportOptions, ItemFailure, RawItem, measure, walk,
     },
 };
-use postroom_types::Address;
+use postroom_types::{Address, IdentityId};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -106,6 +106,39 @@ async fn only_mailbox(connection: &Connection) -> Result<String, Trouble> {
     }
 }
 
+/// The mailbox that an id names; `None` for what is no id.
+async fn mailbox_of_id(
+    connection: &Connection,
+    named: &str,
+) -> Result<Option<IdentityId>, Trouble> {
+    if !named.starts_with("idn_") {
+        return Ok(None);
+    }
+    let id: IdentityId = named.parse().map_err(|_| {
+        Trouble::usage(
+            format!("`{}` is no id of a mailbox.", plain(named)),
+            "Give an id that `postroom identity list` shows, or an address; a mailbox is made for an address that none has.",
+        )
+    })?;
+    let mut arguments = Map::new();
+    arguments.insert("identity".to_owned(), named.into());
+    match connection.call_json(used::SHOW_MAILBOX, arguments).await {
+        // A key that may put mail in and see nothing learns of a wrong id with the first mail.
+        Err(trouble) if &*trouble.code == "identity_not_found" => {
+            let mut missing = Trouble::new(
+                &trouble.code,
+                format!("There is no mailbox {id}."),
+                "Give an id that `postroom identity list` shows, or an address; a mailbox is made for an address that none has.",
+                trouble.exit,
+            );
+            missing.details = json!({"identity": id});
+            missing.request_id = trouble.request_id;
+            Err(missing)
+        }
+        _ => Ok(Some(id)),
+    }
+}
+
 async fn into_folder(
     room: &Arc<Room>,
     paths: Vec<PathBuf>,
@@ -113,21 +146,19 @@ async fn into_folder(
     bar: &ProgressBar,
 ) -> Result<Report, Trouble> {
     let tenant = room.default_tenant();
+    let connection = Connection::Folder(Arc::clone(room));
     let identity = match identity {
-        Some(named) => match named.parse() {
-            Ok(id) => id,
-            Err(_) => room
+        Some(named) => match mailbox_of_id(&connection, named).await? {
+            Some(id) => id,
+            None => room
                 .mailbox(tenant, &address(named)?)
                 .await
                 .map_err(postroom_app::Failure::from)?,
         },
-        None => {
-            let connection = Connection::Folder(Arc::clone(room));
-            only_mailbox(&connection)
-                .await?
-                .parse()
-                .map_err(|_| Trouble::io("The mailbox has no id.", "Report this."))?
-        }
+        None => only_mailbox(&connection)
+            .await?
+            .parse()
+            .map_err(|_| Trouble::io("The mailbox has no id.", "Report this."))?,
     };
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();
@@ -242,8 +273,8 @@ async fn server_mailbox(
     tenant: Option<String>,
     named: &str,
 ) -> Result<String, Trouble> {
-    if named.starts_with("idn_") {
-        return Ok(named.to_owned());
+    if let Some(id) = mailbox_of_id(connection, named).await? {
+        return Ok(id.to_string());
     }
     address(named)?;
     let row = operation::find(used::LIST_MAILBOXES)

@@ -4,9 +4,10 @@
 //! one mail at a time; it knows nothing of a store.
 
 use std::{
-    collections::VecDeque,
-    fs::{self, File},
+    collections::{HashSet, VecDeque},
+    fs::{self, File, FileType},
     io::{BufReader, Read},
+    os::unix::fs::FileTypeExt as _,
     path::{Path, PathBuf},
     time::UNIX_EPOCH,
 };
@@ -52,6 +53,9 @@ pub enum FailureReason {
     /// The system did not let us read it.
     #[error("cannot be read: {0}")]
     Unreadable(String),
+    /// A pipe, socket or device: reading it may never end.
+    #[error("not a file but {0}")]
+    Special(&'static str),
     /// Nothing in it.
     #[error("it is empty")]
     Empty,
@@ -85,6 +89,7 @@ pub fn walk(paths: impl IntoIterator<Item = PathBuf>) -> Walk {
         mbox: None,
         done: Extent::default(),
         skipped: 0,
+        loops: HashSet::new(),
     }
 }
 
@@ -118,6 +123,8 @@ pub struct Walk {
     mbox: Option<OpenMbox>,
     done: Extent,
     skipped: u64,
+    /// Loops of links that were told, each by the first of its links in order.
+    loops: HashSet<PathBuf>,
 }
 
 struct OpenMbox {
@@ -220,7 +227,18 @@ impl Walk {
     }
 
     fn try_open(&mut self, step: &Step) -> Result<Option<RawItem>, FailureReason> {
-        let meta = fs::metadata(&step.path).map_err(unreadable)?;
+        let meta = match fs::metadata(&step.path) {
+            Ok(meta) => meta,
+            // Links that lead to each other are one fault, told at the first of them.
+            Err(error) => {
+                let told = loop_of(&step.path).is_some_and(|first| !self.loops.insert(first));
+                return if told {
+                    Ok(None)
+                } else {
+                    Err(unreadable(error))
+                };
+            }
+        };
         if meta.is_dir() {
             for inner in list(&step.path)?.into_iter().rev() {
                 self.ahead.push_front(inner);
@@ -228,8 +246,7 @@ impl Walk {
             return Ok(None);
         }
         if !meta.is_file() {
-            self.skipped += 1;
-            return Ok(None);
+            return Err(FailureReason::Special(kind_words(&meta.file_type())));
         }
         let mut file = File::open(&step.path).map_err(unreadable)?;
         let is_mbox = match self.form(step, &mut file)? {
@@ -363,6 +380,40 @@ fn list(folder: &Path) -> Result<Vec<Step>, FailureReason> {
     }
     steps.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(steps)
+}
+
+/// Links that are followed to tell a loop; the system follows no more (Linux: 40).
+const LINKS_FOLLOWED: usize = 40;
+
+/// The loop that a link leads into, named by the first of its links in order; `None` when it leads
+/// into none.
+fn loop_of(path: &Path) -> Option<PathBuf> {
+    let mut passed: Vec<PathBuf> = vec![path.to_owned()];
+    while passed.len() <= LINKS_FOLLOWED {
+        let last = passed.last()?;
+        let target = fs::read_link(last).ok()?;
+        // `join` takes an absolute target as it is.
+        let folder = last.parent()?.join(target);
+        let next = match (folder.parent(), folder.file_name()) {
+            (Some(parent), Some(name)) => fs::canonicalize(parent).ok()?.join(name),
+            _ => return None,
+        };
+        if let Some(start) = passed.iter().position(|known| *known == next) {
+            return passed.drain(start..).min();
+        }
+        passed.push(next);
+    }
+    None
+}
+
+/// What a thing is that is neither file nor folder.
+fn kind_words(kind: &FileType) -> &'static str {
+    match () {
+        () if kind.is_fifo() => "a pipe",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_block_device() || kind.is_char_device() => "a device",
+        () => "something special",
+    }
 }
 
 fn unreadable(error: std::io::Error) -> FailureReason {
@@ -520,6 +571,40 @@ mod tests {
         assert_eq!(failures[0].reason, FailureReason::Empty);
         assert_eq!(walk.skipped(), 1);
         assert_eq!(walk.done(), measure(&[root.to_owned()]));
+    }
+
+    #[test]
+    fn a_loop_of_links_is_told_once_and_what_is_no_file_is_told() {
+        use std::os::unix::{fs::symlink, net::UnixListener};
+        let folder = tempfile::tempdir().expect("tempdir");
+        let root = folder.path();
+        put(&root.join("1.eml"), MAIL);
+        for (link, target) in [
+            ("alone", "alone"),
+            ("one", "two"),
+            ("two", "three"),
+            ("three", "one"),
+            ("to-loop", "two"),
+            ("self", "."),
+            ("dangling", "nothing"),
+        ] {
+            symlink(target, root.join(link)).expect("a link");
+        }
+        let _socket = UnixListener::bind(root.join("socket.eml")).expect("a socket");
+        let items: Vec<_> = walk([root.to_owned()]).collect();
+        let mut failed: Vec<_> = items
+            .iter()
+            .filter_map(|item| item.as_ref().err())
+            .map(|failure| {
+                let name = failure.path.file_name().expect("name").to_string_lossy();
+                (name.into_owned(), failure.reason.to_string())
+            })
+            .collect();
+        failed.sort();
+        let names: Vec<&str> = failed.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["alone", "dangling", "one", "socket.eml"]);
+        assert_eq!(failed[3].1, "not a file but a socket");
+        assert_eq!(items.len(), 5, "and one mail");
     }
 
     #[test]
