@@ -197,6 +197,14 @@ fn verb_command(verb: &'static Verb) -> clap::Command {
                 .help("The id; its first letters say what it names"),
         );
     }
+    if let Some(argument) = verb.word() {
+        command = command.arg(
+            clap::Arg::new("word")
+                .value_name(argument.to_uppercase())
+                .conflicts_with(argument)
+                .help(format!("As --{}", argument.replace('_', "-"))),
+        );
+    }
     for call in verb.calls {
         let Some(operation) = postroom_app::operation::find(call.operation) else {
             continue;

@@ -255,6 +255,17 @@ pub(crate) const VERBS: &[Verb] = &[
     },
 ];
 
+/// Arguments that may stand without their option too, by verb.
+pub(crate) const WORDS: &[(&[&str], &str)] = &[(&["identity", "create"], "address")];
+
+impl Verb {
+    /// The argument that may stand without its option.
+    pub(crate) fn word(&self) -> Option<&'static str> {
+        let known = WORDS.iter().find(|(words, _)| *words == self.words);
+        known.map(|(_, argument)| *argument)
+    }
+}
+
 /// Operations that commands of the process use themselves.
 pub(crate) mod used {
     /// Lists the mailboxes, to find the only one or the one with an address.
@@ -263,6 +274,8 @@ pub(crate) mod used {
     pub(crate) const CREATE_MAILBOX: &str = "identity_create";
     /// Makes the agent's key of a first start.
     pub(crate) const CREATE_KEY: &str = "key_create";
+    /// Shows one mailbox, to see that it is there.
+    pub(crate) const SHOW_MAILBOX: &str = "identity_get";
     /// Puts one mail of an archive into a server.
     pub(crate) const PUT_IN_MAIL: &str = "inbound_raw";
     /// Says how the deployment stands.
@@ -297,7 +310,8 @@ mod tests {
                     .positional
                     .iter()
                     .copied()
-                    .chain(call.by_id.map(|(_, argument)| argument));
+                    .chain(call.by_id.map(|(_, argument)| argument))
+                    .chain(verb.word());
                 for argument in named {
                     assert!(
                         known.iter().any(|property| property.name() == argument),
@@ -315,6 +329,7 @@ mod tests {
             used::LIST_MAILBOXES,
             used::CREATE_MAILBOX,
             used::CREATE_KEY,
+            used::SHOW_MAILBOX,
             used::PUT_IN_MAIL,
             used::SHOW_STATE,
         ] {

@@ -39,6 +39,10 @@ pub(super) async fn run(
     if let (Some((_, argument)), Some(id)) = (target.by_id, id) {
         given.insert(argument.to_owned(), id.as_str().into());
     }
+    let word = matches.try_get_one::<String>("word").ok().flatten();
+    if let (Some(argument), Some(word)) = (verb.word(), word) {
+        given.insert(argument.to_owned(), word.as_str().into());
+    }
     perform(row, given, verb.view, global, config, terminal).await
 }
 

@@ -1,6 +1,6 @@
 //! The command line: verbs, human output, exit statuses, what to do.
 
-use crate::served::{on_both, run};
+use crate::served::{Served, on_both, run};
 
 #[test]
 fn every_verb_works_against_the_demo_and_says_json() {
@@ -171,4 +171,105 @@ fn completions_are_printed_for_every_shell() {
             "{shell}"
         );
     }
+}
+
+#[test]
+fn a_lost_or_damaged_server_file_is_named_and_comes_back() {
+    let served = Served::start("serve", None);
+    let file = served.folder().join("postroom-data/server.json");
+    let written = std::fs::read(&file).expect("a file");
+    // A folder in its place keeps the server from writing it anew.
+    std::fs::remove_file(&file).expect("removed");
+    std::fs::create_dir_all(file.join("inside")).expect("a folder");
+    for words in [&["identity", "list"][..], &["doctor"], &["reindex"]] {
+        let answer = served.command(words);
+        assert_eq!(answer.exit, 2, "{answer:?}");
+        assert!(answer.err.contains("server.json"), "{words:?}: {answer:?}");
+        assert!(answer.err.contains("start the server again"), "{answer:?}");
+    }
+    std::fs::remove_dir_all(&file).expect("removed");
+    let answer = served.command(&["identity", "list"]);
+    assert!(
+        answer.exit == 0 || answer.err.contains("server.json"),
+        "{answer:?}"
+    );
+    let mut tries = 0..1_000;
+    while std::fs::read(&file).ok().as_ref() != Some(&written) {
+        assert!(tries.next().is_some(), "it never came back");
+        let _ = served.command(&["identity", "list"]);
+    }
+    assert_eq!(served.command(&["identity", "list"]).exit, 0);
+}
+
+#[test]
+fn a_mailbox_is_made_by_its_address_with_or_without_the_option() {
+    let served = Served::start("serve", None);
+    for words in [
+        &["identity", "create", "ann@shore.example", "--json"][..],
+        &[
+            "identity",
+            "create",
+            "--address",
+            "ben@shore.example",
+            "--json",
+        ],
+        &["identity", "create", "--username", "cid", "--json"],
+    ] {
+        let answer = served.command(words);
+        assert_eq!(answer.exit, 0, "{answer:?}");
+    }
+    let listed = served
+        .command(&["identity", "list", "--json"])
+        .json()
+        .to_string();
+    for address in ["ann@shore.example", "ben@shore.example", "cid@localhost"] {
+        assert!(listed.contains(address), "{listed}");
+    }
+    let both = [
+        "identity",
+        "create",
+        "a@b.example",
+        "--address",
+        "c@b.example",
+    ];
+    assert_eq!(served.command(&both).exit, 2);
+}
+
+#[test]
+fn the_data_folder_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let served = Served::start("serve", None);
+    let mode = |path: &str| {
+        let path = served.folder().join("postroom-data").join(path);
+        let meta = std::fs::metadata(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        meta.permissions().mode() & 0o777
+    };
+    assert_eq!(mode(""), 0o700);
+    for secret in ["secret.key", "server.json", "smtp-key.pem"] {
+        assert_eq!(mode(secret), 0o600, "{secret}");
+    }
+}
+
+#[test]
+fn an_import_into_a_mailbox_that_is_not_there_says_so() {
+    let mail = "From: a@b.example\nSubject: s\n\nhello\n";
+    let unknown = "idn_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+    let check = |folder: &std::path::Path| {
+        std::fs::write(folder.join("1.eml"), mail).expect("written");
+        let words = ["import", "1.eml", "--identity", unknown, "--json"];
+        let answer = run(folder, &words);
+        assert_eq!(answer.exit, 1, "{answer:?}");
+        let error = &answer.json()["error"];
+        assert_eq!(error["code"], "identity_not_found");
+        assert_eq!(error["details"]["identity"], unknown);
+        let fix = error["fix"].as_str().expect("advice");
+        assert!(fix.contains("postroom identity list"), "{fix}");
+        let words = ["import", "1.eml", "--identity", "idn_nonsense", "--json"];
+        let answer = run(folder, &words);
+        assert_eq!(answer.exit, 2, "{answer:?}");
+        assert_eq!(answer.json()["error"]["code"], "usage");
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    check(folder.path());
+    check(Served::start("serve", None).folder());
 }
