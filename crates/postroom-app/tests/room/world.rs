@@ -30,7 +30,7 @@ pub(crate) struct World {
     pub(crate) room: Arc<Room>,
     pub(crate) folder: TempDir,
     pub(crate) identity: IdentityId,
-    database: Option<String>,
+    database: Option<TestDatabase>,
 }
 
 /// Runs `test` on SQLite, and on PostgreSQL when the environment names a server.
@@ -49,7 +49,7 @@ pub(crate) fn on_both(test: impl AsyncFn(World)) {
 }
 
 /// A new database on the test server.
-async fn fresh_database() -> Option<String> {
+async fn fresh_database() -> Option<TestDatabase> {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests are told of a server this way"
@@ -71,12 +71,43 @@ async fn fresh_database() -> Option<String> {
             .expect("a database is made");
     }
     let (base, _) = server.rsplit_once('/').expect("a URL with a database");
-    Some(format!("{base}/{name}"))
+    let url = format!("{base}/{name}");
+    Some(TestDatabase { server, name, url })
 }
 
-async fn open(folder: &Path, database: Option<&str>) -> Arc<Room> {
+/// A database of one test; it goes with it.
+pub(crate) struct TestDatabase {
+    server: String,
+    name: String,
+    url: String,
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let (server, name) = (self.server.clone(), self.name.clone());
+        // Drop cannot wait in the test's own runtime.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(async {
+                let connected = <sqlx::PgConnection as sqlx::Connection>::connect(&server).await;
+                let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                let sql = sqlx::raw_sql(sqlx::AssertSqlSafe(sql));
+                // A server that has gone has no database to drop.
+                if let Ok(mut connection) = connected {
+                    let _ = sql.execute(&mut connection).await;
+                }
+            });
+        });
+        let _ = dropping.join();
+    }
+}
+
+async fn open(folder: &Path, database: Option<&TestDatabase>) -> Arc<Room> {
     let options = RoomOptions {
-        database_url: database.map(|url| Secret::new(url.to_owned())),
+        database_url: database.map(|database| Secret::new(database.url.clone())),
         readers: 2,
         ..RoomOptions::new(folder.join("data"))
     };
@@ -84,9 +115,9 @@ async fn open(folder: &Path, database: Option<&str>) -> Arc<Room> {
 }
 
 impl World {
-    async fn new(database: Option<String>) -> Self {
+    async fn new(database: Option<TestDatabase>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let room = open(folder.path(), database.as_deref()).await;
+        let room = open(folder.path(), database.as_ref()).await;
         let address = Address::parse(MAILBOX).expect("an address");
         let identity = room
             .mailbox(room.default_tenant(), &address)
@@ -109,7 +140,7 @@ impl World {
         self.room.close().await;
         drop(self.room);
         Self {
-            room: open(self.folder.path(), self.database.as_deref()).await,
+            room: open(self.folder.path(), self.database.as_ref()).await,
             ..self
         }
     }

@@ -58,7 +58,7 @@ pub(crate) struct Served {
     child: Child,
     pub(crate) ready: Value,
     folder: tempfile::TempDir,
-    database: Option<String>,
+    database: Option<TestDatabase>,
     pub(crate) http: reqwest::Client,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn on_both<F: Future<Output = ()>>(command: &str, test: impl Fn(Serve
 }
 
 /// A new database on the test server.
-async fn fresh_database() -> Option<String> {
+async fn fresh_database() -> Option<TestDatabase> {
     #[expect(
         clippy::disallowed_methods,
         reason = "tests are told of a server this way"
@@ -104,14 +104,56 @@ async fn fresh_database() -> Option<String> {
             .expect("a database is made");
     }
     let (base, _) = server.rsplit_once('/').expect("a URL with a database");
-    Some(format!("{base}/{name}"))
+    let url = format!("{base}/{name}");
+    Some(TestDatabase { server, name, url })
+}
+
+/// A database of one test; it goes with it.
+pub(crate) struct TestDatabase {
+    server: String,
+    name: String,
+    url: String,
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let (server, name) = (self.server.clone(), self.name.clone());
+        // Drop cannot wait in the test's own runtime.
+        let dropping = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
+            runtime.block_on(async {
+                let connected = <sqlx::PgConnection as sqlx::Connection>::connect(&server).await;
+                let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                let sql = sqlx::raw_sql(sqlx::AssertSqlSafe(sql));
+                // A server that has gone has no database to drop.
+                if let Ok(mut connection) = connected {
+                    let _ = sql.execute(&mut connection).await;
+                }
+            });
+        });
+        let _ = dropping.join();
+    }
 }
 
 impl Served {
     /// Starts `serve` or `demo` in a fresh folder.
-    pub(crate) fn start(command: &str, database: Option<String>) -> Self {
+    pub(crate) fn start(command: &str, database: Option<TestDatabase>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (child, ready) = spawn(command, folder.path(), database.as_deref());
+        Self::start_in(folder, command, database)
+    }
+
+    /// Starts `serve` in a fresh folder with this configuration file.
+    pub(crate) fn configured(file: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("postroom.toml"), file).expect("written");
+        Self::start_in(folder, "serve", None)
+    }
+
+    fn start_in(folder: tempfile::TempDir, command: &str, database: Option<TestDatabase>) -> Self {
+        let (child, ready) = spawn(command, folder.path(), url_of(database.as_ref()));
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .no_proxy()
@@ -190,7 +232,7 @@ impl Served {
 
     /// Starts it again over the same data.
     pub(crate) fn start_again(&mut self) {
-        let (child, ready) = spawn("serve", self.folder.path(), self.database.as_deref());
+        let (child, ready) = spawn("serve", self.folder.path(), url_of(self.database.as_ref()));
         self.child = child;
         self.ready = ready;
     }
@@ -209,6 +251,10 @@ pub(crate) fn signal(child: &Child, signal: &str) {
         .arg(child.id().to_string())
         .status();
     assert!(sent.is_ok_and(|status| status.success()));
+}
+
+fn url_of(database: Option<&TestDatabase>) -> Option<&str> {
+    database.map(|database| database.url.as_str())
 }
 
 fn spawn(command: &str, folder: &Path, database: Option<&str>) -> (Child, Value) {
