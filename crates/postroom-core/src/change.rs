@@ -3,12 +3,12 @@
 use crate::{
     Outcome, Sha256Bytes,
     row::{
-        AddressRow, ContactRow, DomainRow, EventRow, FeedRow, IdentityRow, ImportFailureRow,
-        KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow, ResultSetRow, SessionRow,
-        TenantRow, ThreadKeyRow, ThreadRow,
+        AddressRow, AttemptRow, ContactRow, DomainRow, EventRow, FeedRow, IdentityRow,
+        ImportFailureRow, KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow, QueueRow,
+        ResultSetRow, SessionRow, SourceRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow,
     },
 };
-use postroom_types::{IdentityId, KeyId, TenantId, ThreadId, Timestamp};
+use postroom_types::{IdentityId, KeyId, SourceId, TenantId, ThreadId, Timestamp, TodoId};
 
 /// What a command comes to: what to write, and what to answer once it is written.
 #[derive(Debug)]
@@ -116,6 +116,64 @@ pub enum Change {
     PruneResultSets(Timestamp),
     /// A failed import.
     PutImportFailure(ImportFailureRow),
+    /// A source.
+    PutSource(Box<SourceRow>),
+    /// A source that was deleted.
+    RemoveSource {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The source.
+        id: SourceId,
+    },
+    /// A delivery came through a source.
+    CountDelivery {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The source.
+        source_id: SourceId,
+        /// When.
+        at: Timestamp,
+        /// Whether its event was there already.
+        repeated: bool,
+    },
+    /// A key of a source that opens no second todo.
+    AddOnce {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The source.
+        source_id: SourceId,
+        /// The key, hashed.
+        key: [u8; 16],
+        /// The event that used it.
+        event_id: u64,
+    },
+    /// A new todo.
+    AddTodo {
+        /// The todo.
+        row: Box<TodoRow>,
+        /// Its own payload, JSON.
+        payload: Option<String>,
+    },
+    /// A known todo as it becomes; what never changes of it is not written again.
+    PutTodo {
+        /// The todo.
+        row: Box<TodoRow>,
+        /// What came of it, JSON; `None` leaves what is there.
+        result: Option<String>,
+    },
+    /// An attempt that ended.
+    PutAttempt(Box<AttemptRow>),
+    /// Attempts of a todo up to this one are dropped.
+    PruneAttempts {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The todo.
+        todo_id: TodoId,
+        /// The last one that is dropped.
+        through_seq: u64,
+    },
+    /// Settings of a queue.
+    PutQueue(QueueRow),
     /// A position of the feed.
     Feed(FeedRow),
 }

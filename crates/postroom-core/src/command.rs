@@ -1,14 +1,26 @@
 //! What can be asked of the store, as a closed list.
 
+mod source;
+mod todo;
+
+pub use source::{
+    Arrive, CreateSource, PostponeEvent, RotateSource, Routing, SealedSecret, SealedToken,
+    SetSourceRules, SetSourceSecret, SettleEvent, SourcePatch,
+};
+pub use todo::{
+    ClaimNextTodo, ClaimTodo, CreateTodo, EndAttempt, HeartbeatTodo, LeaseTerms, RetryTodo,
+    SetQueue, UndoClaim, Work,
+};
+
 use crate::{
-    KeyHash, MessageDoc, Mode, Owner, OwnerLinkRow, RawMail, ResultSetRow, SessionRow, TrustMode,
-    key_hash,
+    KeyGrants, KeyHash, MessageDoc, Mode, Owner, OwnerLinkRow, RawMail, ResultSetRow, SessionRow,
+    TrustMode, key_hash,
     row::{AddressRole, DomainState, IdentityStatus, TenantStatus},
 };
 use postroom_mail::{Kind, Parsed};
 use postroom_types::{
-    Address, AddressId, IdentityId, KeyId, Level, MessageId, Permission, TenantId, ThreadId,
-    Timestamp,
+    Address, AddressId, IdentityId, KeyId, Level, MessageId, Permission, SourceId, TenantId,
+    TenantScope, ThreadId, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -98,6 +110,88 @@ pub enum Command {
     KeepResultSet(KeepResultSet),
     /// Notes a mail that an import could not take in.
     RecordImportFailure(RecordImportFailure),
+    /// Replaces what a key is granted of queues and replay targets.
+    SetKeyGrants {
+        /// The tenant.
+        tenant: TenantId,
+        /// The key.
+        key: KeyId,
+        /// Everything it is granted.
+        grants: KeyGrants,
+    },
+    /// Creates a source.
+    CreateSource(Box<CreateSource>),
+    /// Gives a source another address, and another secret where we make it.
+    RotateSource(RotateSource),
+    /// Deletes a source; its events and todos stay.
+    DeleteSource {
+        /// Who asks.
+        scope: TenantScope,
+        /// The source.
+        source: SourceId,
+    },
+    /// Gives a source the secret that its provider issued.
+    SetSourceSecret(SetSourceSecret),
+    /// Replaces a source's rules, if nobody did so since.
+    SetSourceRules(SetSourceRules),
+    /// Turns a source on or off.
+    SetSourceState {
+        /// Who asks.
+        scope: TenantScope,
+        /// The source.
+        source: SourceId,
+        /// Whether it takes deliveries; one without its secret awaits it.
+        enabled: bool,
+    },
+    /// Changes a source's name, queue, settings or trusted actors.
+    UpdateSource {
+        /// Who asks.
+        scope: TenantScope,
+        /// The source.
+        source: SourceId,
+        /// What changes.
+        patch: SourcePatch,
+    },
+    /// Notes that a provider shook hands.
+    NoteHandshake {
+        /// The tenant.
+        tenant: TenantId,
+        /// The source.
+        source: SourceId,
+    },
+    /// Takes in a verified delivery: event, bytes and todo at once.
+    Arrive(Box<Arrive>),
+    /// Ends the work on a pending event.
+    SettleEvent(SettleEvent),
+    /// Puts the work on a pending event off.
+    PostponeEvent(PostponeEvent),
+    /// Opens a todo.
+    CreateTodo(Box<CreateTodo>),
+    /// Takes a todo under a lease.
+    ClaimTodo(ClaimTodo),
+    /// Takes the first todo that waits, under a lease.
+    ClaimNextTodo(ClaimNextTodo),
+    /// Renews a lease.
+    HeartbeatTodo(HeartbeatTodo),
+    /// Ends a todo well.
+    CompleteTodo(EndAttempt),
+    /// Ends an attempt badly: the todo is parked until its next try, or becomes a dead letter.
+    FailTodo(EndAttempt),
+    /// Gives a todo back unfinished; the try stays spent.
+    ReleaseTodo(EndAttempt),
+    /// Takes a claim back that could not be handed over, and its try with it.
+    UndoClaim(UndoClaim),
+    /// Gives a failed todo all its tries again.
+    RetryTodo(RetryTodo),
+    /// Puts back or gives up what is overdue: leases that ended, tries that begin.
+    SweepTodos {
+        /// The tenant.
+        tenant: TenantId,
+        /// At most so many, up to the limit of one sweep.
+        limit: usize,
+    },
+    /// Changes the settings of a queue.
+    SetQueue(SetQueue),
 }
 
 /// See [`Command::CreateTenant`].
@@ -209,6 +303,8 @@ pub struct CreateKey {
     pub identity: Option<IdentityId>,
     /// What it may do; never empty.
     pub permissions: Vec<Permission>,
+    /// Queues and replay targets it is granted.
+    pub grants: KeyGrants,
     /// When it ends.
     pub expires_at: Option<Timestamp>,
     /// What is kept of its secret.

@@ -1,11 +1,14 @@
 //! The decision.
 
 mod arrival;
+mod arrive;
 mod identity;
 mod ingest;
 mod key;
 mod label;
+mod source;
 mod tenant;
+mod todo;
 
 use crate::{
     Change, Command, Decision, Outcome, Refusal, State, TenantRow, TenantStatus, deployment,
@@ -78,6 +81,56 @@ pub fn decide(
             outcome: Outcome::Done,
         }),
         Command::RecordImportFailure(failure) => record_failure(failure, state, context),
+        Command::SetKeyGrants {
+            tenant,
+            key,
+            grants,
+        } => key::set_grants(*tenant, *key, grants, state, context),
+        work => decide_work(work, state, context),
+    }
+}
+
+/// Decides commands on sources, deliveries and todos.
+fn decide_work(
+    command: &Command,
+    state: &State,
+    context: &mut Context<'_>,
+) -> Result<Decision, Refusal> {
+    match command {
+        Command::CreateSource(create) => source::create(create, state, context),
+        Command::RotateSource(rotate) => source::rotate(rotate, state, context),
+        Command::DeleteSource { scope, source } => source::delete(*scope, *source, state, context),
+        Command::SetSourceSecret(set) => source::set_secret(set, state, context),
+        Command::SetSourceRules(set) => source::set_rules(set, state, context),
+        Command::SetSourceState {
+            scope,
+            source,
+            enabled,
+        } => source::set_state(*scope, *source, *enabled, state, context),
+        Command::UpdateSource {
+            scope,
+            source,
+            patch,
+        } => source::update(*scope, *source, patch, state, context),
+        Command::NoteHandshake { tenant, source } => {
+            source::note_handshake(*tenant, *source, state, context)
+        }
+        Command::Arrive(arrive) => arrive::arrive(arrive, state, context),
+        Command::SettleEvent(settle) => arrive::settle(settle, state, context),
+        Command::PostponeEvent(postpone) => arrive::postpone(postpone, state, context),
+        Command::CreateTodo(create) => todo::create(create, state, context),
+        Command::ClaimTodo(claim) => todo::claim(claim, state, context),
+        Command::ClaimNextTodo(claim) => todo::claim_next(claim, state, context),
+        Command::HeartbeatTodo(beat) => todo::heartbeat(beat, state, context),
+        Command::CompleteTodo(end) => todo::end(todo::End::Complete, end, state, context),
+        Command::FailTodo(end) => todo::end(todo::End::Fail, end, state, context),
+        Command::ReleaseTodo(end) => todo::end(todo::End::Release, end, state, context),
+        Command::UndoClaim(undo) => todo::undo(undo, state, context),
+        Command::RetryTodo(retry) => todo::retry(retry, state, context),
+        Command::SweepTodos { tenant, limit } => todo::sweep(*tenant, *limit, state, context),
+        Command::SetQueue(set) => todo::set_queue(set, state, context),
+        // Every other command was decided before this was asked.
+        _ => Err(ErrorCode::InternalError.into()),
     }
 }
 

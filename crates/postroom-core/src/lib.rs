@@ -20,6 +20,7 @@ mod fold;
 mod needs;
 mod outcome;
 mod raw;
+pub mod routing;
 pub mod row;
 mod state;
 mod thread;
@@ -28,23 +29,32 @@ mod word;
 
 pub use change::{Change, Decision};
 pub use command::{
-    ArchiveThread, Arrival, Command, CreateDomain, CreateIdentity, CreateKey, CreateTenant,
-    Credential, Draft, FailEvent, IdentityPatch, Import, Ingest, KeepResultSet, NewAddress,
-    Receive, Recipient, RecordImportFailure, RotateKey, Target, UpdateIdentity, UpdateLabels,
+    ArchiveThread, Arrival, Arrive, ClaimNextTodo, ClaimTodo, Command, CreateDomain,
+    CreateIdentity, CreateKey, CreateSource, CreateTenant, CreateTodo, Credential, Draft,
+    EndAttempt, FailEvent, HeartbeatTodo, IdentityPatch, Import, Ingest, KeepResultSet, LeaseTerms,
+    NewAddress, PostponeEvent, Receive, Recipient, RecordImportFailure, RetryTodo, RotateKey,
+    RotateSource, Routing, SealedSecret, SealedToken, SetQueue, SetSourceRules, SetSourceSecret,
+    SettleEvent, SourcePatch, Target, UndoClaim, UpdateIdentity, UpdateLabels, Work,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};
 pub use fold::fold;
-pub use needs::Needs;
-pub use outcome::{ArrivalOutcome, ImportOutcome, LabelsOutcome, Outcome, Refusal};
+pub use needs::{ClaimSpec, Needs};
+pub use outcome::{
+    ArrivalOutcome, ArriveOutcome, Claimed, ImportOutcome, LabelsOutcome, LeaseToken, OpenedTodo,
+    Outcome, Refusal, SweepOutcome,
+};
 pub use postroom_mail::{Attachment, Calendar, Defect, Flag, HeaderField, Kind};
 pub use raw::RawMail;
 pub use row::{
-    AddressRole, AddressRow, AddressStatus, ContactRow, Direction, Disposition, DomainRow,
-    DomainState, EventRow, EventState, Family, FeedKind, FeedRow, IdentityRow, IdentityStatus,
-    ImportFailureRow, KeyHash, KeyRow, KeySecretRow, LabelRow, MessageRow, MessageStatus, Mode,
-    Owner, OwnerLinkRow, Participant, PauseReason, ResultSetRow, SessionRow, Sha256Bytes,
-    TenantRow, TenantStatus, ThreadKeyRow, ThreadRow, TrustMode, key_hash,
+    AddressRole, AddressRow, AddressStatus, AttemptDisposition, AttemptOutcome, AttemptRow,
+    ClaimerKind, ContactRow, DeadReason, Direction, Disposition, DomainRow, DomainState, EventRow,
+    EventState, Family, FeedKind, FeedRow, IdentityRow, IdentityStatus, ImportFailureRow,
+    KeyGrants, KeyHash, KeyRow, KeySecretRow, LabelRow, Lease, MessageRow, MessageStatus, Mode,
+    Owner, OwnerLinkRow, Participant, PauseReason, QUARANTINE_QUEUE, QuarantineReason, QueueRow,
+    ResultSetRow, Sealed, SecretOrigin, SessionRow, Sha256Bytes, SourceRow, SourceSecret,
+    SourceState, SourceStats, TenantRow, TenantStatus, ThreadKeyRow, ThreadRow, TodoRow, TodoState,
+    TrustMode, Worker, is_queue_name, key_hash, lease_token_hash, subject_key_hash, todo_key_hash,
 };
 pub use state::{Counter, LoadedMessage, State};
 pub use thread::aggregate;

@@ -1,10 +1,31 @@
 //! What a command names, so that the store loads it before the decision.
 
+mod work;
+
+pub(crate) use work::{once_hash, owner_of};
+
 use crate::{
     Command, CreateIdentity, Draft, KeyHash, NewAddress, Sha256Bytes, State, Target, deployment,
 };
-use postroom_types::{Address, AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId};
-use std::collections::BTreeSet;
+use postroom_types::{
+    Address, AddressId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, TodoId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What one claimant would take: work of a tenant, or of one identity, in some queues.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClaimSpec {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Only work of this identity.
+    pub identity: Option<IdentityId>,
+    /// Only these queues, sorted.
+    pub only: Option<Vec<String>>,
+    /// Not these queues; empty when `only` names some.
+    pub except: Vec<String>,
+    /// The key, which also takes what is assigned to it.
+    pub key: Option<KeyId>,
+}
 
 /// The union of what some commands name. Missing rows are no fault: they are absent in the state.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -51,6 +72,30 @@ pub struct Needs {
     pub contacts: BTreeSet<(IdentityId, String)>,
     /// Failed imports by digest.
     pub import_failures: BTreeSet<(IdentityId, Sha256Bytes)>,
+    /// Sources.
+    pub sources: BTreeSet<SourceId>,
+    /// Tenants whose sources are counted.
+    pub source_counts: BTreeSet<TenantId>,
+    /// Events of a source by what tells a repeated delivery.
+    pub event_keys: BTreeSet<(SourceId, String)>,
+    /// Keys of a source that open no second todo, hashed.
+    pub once_keys: BTreeSet<(SourceId, [u8; 16])>,
+    /// Todos.
+    pub todos: BTreeSet<(TenantId, TodoId)>,
+    /// Live todos by their key, hashed.
+    pub todo_keys: BTreeSet<(TenantId, [u8; 16])>,
+    /// Waiting todos by their subject, hashed.
+    pub subjects: BTreeSet<(TenantId, [u8; 16])>,
+    /// Todos whose attempts are needed.
+    pub attempts: BTreeSet<(TenantId, TodoId)>,
+    /// Tenants whose queues' settings are needed, with what is in flight in bounded ones.
+    pub queues: BTreeSet<TenantId>,
+    /// What claimants would take: of each, as many as there are `claimants` of its tenant.
+    pub claims: BTreeSet<ClaimSpec>,
+    /// Claims of each tenant.
+    pub claimants: BTreeMap<TenantId, usize>,
+    /// Tenants of which so many overdue todos are needed.
+    pub sweeps: BTreeMap<TenantId, usize>,
 }
 
 impl Command {
@@ -105,7 +150,11 @@ impl Command {
                 needs.owner_links.insert(*link);
             }
             Self::KeepResultSet(_) => {}
-            mail => mail.needs_of_mail(needs),
+            Self::SetKeyGrants { tenant, key, .. } => needs.key(Some(*tenant), *key),
+            other => {
+                other.needs_of_mail(needs);
+                other.needs_of_work(needs);
+            }
         }
     }
 
@@ -128,7 +177,7 @@ impl Command {
                     .messages
                     .extend(event.and_then(|event| event.message_id));
             }
-            _ => {}
+            other => other.needs_of_work_after(state, needs),
         }
     }
 

@@ -1,7 +1,10 @@
 //! What a command comes to.
 
-use crate::row::{AddressRow, DomainRow, IdentityRow, KeyRow, TenantRow};
-use postroom_types::{ErrorCode, IdentityId, MessageId, ThreadId};
+use crate::row::{
+    AddressRow, Disposition, DomainRow, IdentityRow, KeyRow, QueueRow, SourceRow, TenantRow,
+    TodoRow,
+};
+use postroom_types::{ErrorCode, IdentityId, MessageId, ThreadId, Timestamp, TodoId};
 
 /// What a command did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +41,91 @@ pub enum Outcome {
     Imported(ImportOutcome),
     /// Labels and read state as they are now.
     Labels(LabelsOutcome),
+    /// The source as it is now.
+    Source(Box<SourceRow>),
+    /// A verified delivery was taken in.
+    Arrived(ArriveOutcome),
+    /// The todo as it is now.
+    Todo {
+        /// The todo.
+        row: Box<TodoRow>,
+        /// Whether this command created it; `false` for one with the same key or subject that was
+        /// there.
+        created: bool,
+    },
+    /// A todo was claimed.
+    Claimed(Box<Claimed>),
+    /// Nothing waits for such a claimant.
+    NothingToClaim,
+    /// What a sweep did.
+    Swept(SweepOutcome),
+    /// Settings of a queue as they are now.
+    Queue(QueueRow),
+    /// What was asked for was not done, for this reason, and that it was asked for was written
+    /// down. The store answers it as the refusal.
+    Recorded(Refusal),
     /// Nothing to say.
     Done,
+}
+
+/// What became of a verified delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArriveOutcome {
+    /// The event; for a repeated delivery, the one that was there.
+    pub event_id: u64,
+    /// When the event was received.
+    pub received_at: Timestamp,
+    /// Where the event went; a repeated delivery changes nothing of it.
+    pub disposition: Disposition,
+    /// Whether the event was there already.
+    pub duplicate: bool,
+    /// Whether its rule opens a todo once and had done so before.
+    pub once_repeat: bool,
+    /// The todo that was opened, or that the event joined.
+    pub todo: Option<OpenedTodo>,
+}
+
+/// A todo that stands for an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenedTodo {
+    /// The todo.
+    pub id: TodoId,
+    /// Its queue.
+    pub queue: String,
+    /// Whether it was opened by this delivery.
+    pub created: bool,
+}
+
+/// A token that proves a claim: shown once, kept as a hash.
+#[derive(Clone, PartialEq, Eq)]
+pub struct LeaseToken(pub String);
+
+impl std::fmt::Debug for LeaseToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LeaseToken(..)")
+    }
+}
+
+/// A claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claimed {
+    /// The todo under its lease.
+    pub row: TodoRow,
+    /// Proves the claim in later words.
+    pub lease_token: LeaseToken,
+}
+
+/// What a sweep did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SweepOutcome {
+    /// Todos whose lease had ended and that wait again.
+    pub reaped: u64,
+    /// Todos whose next try has begun.
+    pub retried: u64,
+    /// Todos that became dead letters.
+    pub dead_lettered: u64,
+    /// Whether there may be more that is overdue.
+    pub more: bool,
 }
 
 /// What became of a mail for one recipient.
@@ -98,6 +184,10 @@ pub enum Refusal {
         /// The field at fault, as `path` of the error details.
         path: Option<&'static str>,
     },
+    /// The source changed after the delivery was verified and routed: read it again, then do both
+    /// anew.
+    #[error("the source changed")]
+    SourceChanged,
     /// The loaded state changed under it in a way that needs loading again; the writer decides it
     /// in the next round and nobody outside sees this.
     #[error("decided in the next round")]
@@ -109,7 +199,7 @@ impl Refusal {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Code { code, .. } => *code,
-            Self::Deferred => ErrorCode::Unavailable,
+            Self::SourceChanged | Self::Deferred => ErrorCode::Unavailable,
         }
     }
 
@@ -117,7 +207,7 @@ impl Refusal {
     pub fn reason(&self) -> &'static str {
         match self {
             Self::Code { reason, .. } => reason,
-            Self::Deferred => "",
+            Self::SourceChanged | Self::Deferred => "",
         }
     }
 
@@ -126,6 +216,24 @@ impl Refusal {
             code,
             reason: "",
             path: None,
+        }
+    }
+
+    /// A code with more words.
+    pub(crate) fn because(code: ErrorCode, reason: &'static str) -> Self {
+        Self::Code {
+            code,
+            reason,
+            path: None,
+        }
+    }
+
+    /// A bad argument, in the dialect of events, sources and todos.
+    pub(crate) fn argument(path: &'static str, reason: &'static str) -> Self {
+        Self::Code {
+            code: ErrorCode::InvalidArgument,
+            reason,
+            path: Some(path),
         }
     }
 

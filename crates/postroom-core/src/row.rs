@@ -3,6 +3,8 @@
 mod arrival;
 mod mail;
 mod person;
+mod source;
+mod todo;
 
 pub use arrival::{
     Disposition, EventRow, EventState, Family, FeedKind, FeedRow, ImportFailureRow, Sha256Bytes,
@@ -16,4 +18,12 @@ pub use person::{
     AddressRole, AddressRow, AddressStatus, DomainRow, DomainState, IdentityRow, IdentityStatus,
     KeyRow, KeySecretRow, Mode, Owner, OwnerLinkRow, PauseReason, SessionRow, TenantRow,
     TenantStatus,
+};
+pub use source::{
+    KeyGrants, Sealed, SecretOrigin, SourceRow, SourceSecret, SourceState, SourceStats,
+};
+pub use todo::{
+    AttemptDisposition, AttemptOutcome, AttemptRow, ClaimerKind, DeadReason, Lease,
+    QUARANTINE_QUEUE, QuarantineReason, QueueRow, TodoRow, TodoState, Worker, is_queue_name,
+    lease_token_hash, subject_key_hash, todo_key_hash,
 };

@@ -1,14 +1,18 @@
 //! The loaded slice of the store that decisions are made on.
 
+mod work;
+
 use crate::{
-    Change, KeyHash, Sha256Bytes,
+    Change, ClaimSpec, KeyHash, Sha256Bytes,
     row::{
-        AddressRow, ContactRow, DomainRow, EventRow, IdentityRow, KeyRow, KeySecretRow, MessageRow,
-        OwnerLinkRow, TenantRow, ThreadKeyRow, ThreadRow,
+        AddressRow, AttemptRow, ContactRow, DomainRow, EventRow, IdentityRow, KeyRow, KeySecretRow,
+        MessageRow, OwnerLinkRow, QueueRow, SourceRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow,
     },
 };
-use postroom_types::{AddressId, IdentityId, KeyId, MessageId, TenantId, ThreadId, Timestamp};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use postroom_types::{
+    AddressId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, Timestamp, TodoId,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A tenant's counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +84,30 @@ pub struct State {
     pub contacts: HashMap<(IdentityId, String), ContactRow>,
     /// Failed imports by digest.
     pub import_failures: HashSet<(IdentityId, Sha256Bytes)>,
+    /// Sources.
+    pub sources: HashMap<SourceId, SourceRow>,
+    /// Sources of each tenant.
+    pub source_counts: HashMap<TenantId, u64>,
+    /// Events by source and what tells a repeated delivery.
+    pub event_keys: HashMap<(SourceId, String), (TenantId, u64)>,
+    /// Keys of a source that open no second todo, hashed.
+    pub once_keys: HashSet<(SourceId, [u8; 16])>,
+    /// Todos; taken in by [`State::load_todo`].
+    pub todos: HashMap<TodoId, TodoRow>,
+    /// Live todos by their key, hashed.
+    pub todo_keys: HashMap<(TenantId, [u8; 16]), TodoId>,
+    /// Waiting todos by their subject, hashed.
+    pub subjects: HashMap<(TenantId, [u8; 16]), TodoId>,
+    /// Attempts of a todo that ended, by number.
+    pub attempts: HashMap<TodoId, BTreeMap<u64, AttemptRow>>,
+    /// Settings of queues.
+    pub queues: BTreeMap<(TenantId, String), QueueRow>,
+    /// What is worked on now in each queue that has a bound.
+    pub in_flight: HashMap<(TenantId, String), u64>,
+    /// For each claimant that was loaded for: whether everything it would take is here.
+    pub claims: HashMap<ClaimSpec, bool>,
+    /// Todos that may be taken, the next one first: by tenant, falling priority, number.
+    pub(crate) ready: BTreeSet<(TenantId, i64, u64, TodoId)>,
 }
 
 impl State {
@@ -185,7 +213,10 @@ impl State {
                 counter.last_at = counter.last_at.max(row.at);
             }
             Change::AddBlob { .. } | Change::PutResultSet(_) | Change::PruneResultSets(_) => {}
-            other => self.apply_access(other),
+            other => {
+                self.apply_access(other);
+                self.apply_work(other);
+            }
         }
     }
 
@@ -238,6 +269,10 @@ impl State {
         if let Some(identity) = row.identity_id {
             self.event_digests
                 .insert((identity, row.sha256), (row.tenant_id, row.id));
+        }
+        if let (Some(source), Some(key)) = (row.source_id, &row.external_key) {
+            self.event_keys
+                .insert((source, key.clone()), (row.tenant_id, row.id));
         }
         self.events.insert((row.tenant_id, row.id), row.clone());
     }

@@ -77,54 +77,110 @@ fn expressions_see_the_delivery() {
     for (expr, matches) in [
         ("true", true),
         ("source == 'github' && kind == 'webhook'", true),
-        ("event.source == 'github' && event.payload.action == payload.action", true),
+        (
+            "event.source == 'github' && event.payload.action == payload.action",
+            true,
+        ),
         ("event_type == 'issues'", true),
         ("trust_mode == 'signed' && verified", true),
         ("content_type == 'application/json' && size > 100", true),
         ("headers['x-github-event'] == 'issues'", true),
-        ("'x-github-event' in headers && !('x-other' in headers)", true),
+        (
+            "'x-github-event' in headers && !('x-other' in headers)",
+            true,
+        ),
         ("has(headers.authorization)", false),
-        ("payload.action == 'labeled' && payload.label.name == 'agent'", true),
+        (
+            "payload.action == 'labeled' && payload.label.name == 'agent'",
+            true,
+        ),
         ("payload['action'] == \"labeled\"", true),
         ("payload.action in ['opened', 'labeled']", true),
-        ("has(payload.issue.number) && !has(payload.issue.milestone)", true),
+        (
+            "has(payload.issue.number) && !has(payload.issue.milestone)",
+            true,
+        ),
         ("payload.none == null && payload != null", true),
-        ("payload.count == 3 && payload.count < 4 && payload.ratio >= 0.5", true),
-        ("payload.count + 1 == 4 && payload.count * 2 == 6 && -payload.count == -3", true),
+        (
+            "payload.count == 3 && payload.count < 4 && payload.ratio >= 0.5",
+            true,
+        ),
+        (
+            "payload.count + 1 == 4 && payload.count * 2 == 6 && -payload.count == -3",
+            true,
+        ),
         ("payload.big == 18446744073709551615u", true),
         ("payload.commits.exists(c, c.id == 'b2')", true),
         ("payload.commits.all(c, c.n > 0)", true),
         ("payload.commits.exists_one(c, c.n == 1)", true),
         ("payload.commits.filter(c, c.n > 1).size() == 1", true),
-        ("payload.commits.map(c, c.id) == payload.commits.map(c, c.id)", true),
+        (
+            "payload.commits.map(c, c.id) == payload.commits.map(c, c.id)",
+            true,
+        ),
         ("payload.commits.map(c, c.n > 1, c.id).size() == 1", true),
         ("size(payload.commits.map(c, c.id)) == 2", true),
         ("payload.commits[1].added[0].startsWith('docs/')", true),
         ("payload.commits.exists(c, 'docs/x.md' in c.added)", true),
         ("headers.exists(name, name == 'x-github-event')", true),
-        ("size(payload.commits) == 2 && size(payload.text) == 11", true),
-        ("payload.text.contains('World') && payload.text.endsWith('rld')", true),
+        (
+            "size(payload.commits) == 2 && size(payload.text) == 11",
+            true,
+        ),
+        (
+            "payload.text.contains('World') && payload.text.endsWith('rld')",
+            true,
+        ),
         ("payload.text.lowerAscii() == 'hello world'", true),
         ("payload.text.matches('^Hello [A-Z]')", true),
         ("payload.text.matches('(?i)^hello w')", true),
         ("payload.text.matches('^World')", false),
-        ("string(payload.count) == '3' && int('4') == 4 && double(1) == 1.0", true),
-        ("issue.repo == 'o/r' && issue.number == 7 && issue.key == 'github:o/r#7'", true),
-        ("'agent' in issue.labels && issue.label == 'agent' && issue.label_event == 'labeled'", true),
-        ("issue.author == 'Mallory' && issue.sender == 'alice' && issue.body_size == 6", true),
-        ("actor.sender == 'alice' && actor.sender_trusted && !actor.author_trusted", true),
+        (
+            "string(payload.count) == '3' && int('4') == 4 && double(1) == 1.0",
+            true,
+        ),
+        (
+            "issue.repo == 'o/r' && issue.number == 7 && issue.key == 'github:o/r#7'",
+            true,
+        ),
+        (
+            "'agent' in issue.labels && issue.label == 'agent' && issue.label_event == 'labeled'",
+            true,
+        ),
+        (
+            "issue.author == 'Mallory' && issue.sender == 'alice' && issue.body_size == 6",
+            true,
+        ),
+        (
+            "actor.sender == 'alice' && actor.sender_trusted && !actor.author_trusted",
+            true,
+        ),
         ("actor.trusted", true),
         ("issue.repo in params.repos && params.limit == 5", true),
         ("mail.from == null && mail.labels == null", true),
-        ("payload.action == 'closed' ? true : payload.count == 3", true),
+        (
+            "payload.action == 'closed' ? true : payload.count == 3",
+            true,
+        ),
         ("payload.missing == 1 || true", true),
-        ("payload.commits == payload.commits && payload.issue == payload.issue", true),
+        (
+            "payload.commits == payload.commits && payload.issue == payload.issue",
+            true,
+        ),
         ("payload.commits == payload.issue", false),
         ("'a' == 1", false),
     ] {
         let judgement = judge(expr);
-        assert!(judgement.trace.faults.is_empty(), "{expr}: {:?}", judgement.trace.faults);
-        assert_eq!(judgement.queue.as_deref() == Some("matched"), matches, "{expr}");
+        assert!(
+            judgement.trace.faults.is_empty(),
+            "{expr}: {:?}",
+            judgement.trace.faults
+        );
+        assert_eq!(
+            judgement.queue.as_deref() == Some("matched"),
+            matches,
+            "{expr}"
+        );
         assert_eq!(judgement.disposition, Disposition::Routed, "{expr}");
     }
 }
@@ -171,7 +227,10 @@ fn a_fault_quarantines_and_no_later_rule_is_asked() {
         assert_eq!(trace["faults"][0]["cause"], cause, "{expr}");
         assert_eq!(trace["faults"][0]["rule_index"], 1);
         assert_eq!(trace["faults"][0]["rule_id"], "bad");
-        assert_eq!((&trace["stage"], &trace["cause"]), (&json!("rule"), &json!("rule_fault")));
+        assert_eq!(
+            (&trace["stage"], &trace["cause"]),
+            (&json!("rule"), &json!("rule_fault"))
+        );
         assert_eq!(trace["action"], json!({"quarantine": true}));
         assert!(!trace.to_string().contains("Hello") && !trace.to_string().contains("a1"));
     }
@@ -197,29 +256,81 @@ fn an_expression_of_another_shape_is_refused_where_it_stands() {
         ("int == int", ErrorCode::InvalidExpression, Some(0)),
         ("'é' == 'é' && other", ErrorCode::InvalidExpression, None),
         ("true || now() > 1", ErrorCode::ForbiddenFunction, None),
-        ("timestamp('2026-01-01T00:00:00Z') == payload.x", ErrorCode::ForbiddenFunction, None),
-        ("duration('1s') == duration('1s')", ErrorCode::ForbiddenFunction, None),
+        (
+            "timestamp('2026-01-01T00:00:00Z') == payload.x",
+            ErrorCode::ForbiddenFunction,
+            None,
+        ),
+        (
+            "duration('1s') == duration('1s')",
+            ErrorCode::ForbiddenFunction,
+            None,
+        ),
         ("env('HOME') == ''", ErrorCode::ForbiddenFunction, None),
         ("input == 1", ErrorCode::InvalidExpression, Some(0)),
-        ("payload.getHours() == 1", ErrorCode::ForbiddenFunction, None),
+        (
+            "payload.getHours() == 1",
+            ErrorCode::ForbiddenFunction,
+            None,
+        ),
         ("type(payload) == 1", ErrorCode::ForbiddenFunction, None),
         ("dyn(payload) == 1", ErrorCode::ForbiddenFunction, None),
         ("optional.none() == 1", ErrorCode::ForbiddenFunction, None),
         ("payload.?a == 1", ErrorCode::InvalidExpression, None),
-        ("payload.commits.exists(c, c.added.exists(a, a == 'x'))", ErrorCode::InvalidExpression, None),
-        ("payload.a.map(c, c.b.map(d, d))[0]", ErrorCode::InvalidExpression, None),
-        ("payload.a.filter(c, c).exists(d, d)", ErrorCode::InvalidExpression, None),
-        ("payload.commits.exists(payload, true)", ErrorCode::InvalidExpression, None),
-        ("c.id == 'x' || payload.commits.exists(c, true)", ErrorCode::InvalidExpression, Some(0)),
+        (
+            "payload.commits.exists(c, c.added.exists(a, a == 'x'))",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.a.map(c, c.b.map(d, d))[0]",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.a.filter(c, c).exists(d, d)",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.commits.exists(payload, true)",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "c.id == 'x' || payload.commits.exists(c, true)",
+            ErrorCode::InvalidExpression,
+            Some(0),
+        ),
         ("@result", ErrorCode::InvalidExpression, None),
         ("[1, 2] == payload.x", ErrorCode::InvalidExpression, None),
         ("payload.x in [[1]]", ErrorCode::InvalidExpression, None),
         ("{'a': 1} == payload", ErrorCode::InvalidExpression, None),
-        ("Message{a: 1} == payload", ErrorCode::InvalidExpression, None),
-        ("payload.text.matches(payload.text)", ErrorCode::InvalidExpression, None),
-        ("payload.text.matches('(')", ErrorCode::InvalidExpression, None),
-        ("payload.text.matches('(a{1000}){1000}')", ErrorCode::InvalidExpression, None),
-        ("payload.text.matches('((((((((((((((((((((a))))))))))))))))))))')", ErrorCode::InvalidExpression, None),
+        (
+            "Message{a: 1} == payload",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.text.matches(payload.text)",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.text.matches('(')",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.text.matches('(a{1000}){1000}')",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
+        (
+            "payload.text.matches('((((((((((((((((((((a))))))))))))))))))))')",
+            ErrorCode::InvalidExpression,
+            None,
+        ),
         ("payload.commits.map()", ErrorCode::InvalidExpression, None),
         ("has(payload)", ErrorCode::InvalidExpression, None),
         (&deep, ErrorCode::InvalidExpression, None),
@@ -231,14 +342,17 @@ fn an_expression_of_another_shape_is_refused_where_it_stands() {
         (&choices, ErrorCode::InvalidExpression, None),
     ] {
         let shown: String = expr.chars().take(60).collect();
-        let error = compile(&json!({"rules": [rule("true", "a"), rule(expr, "b")]}))
-            .expect_err(&shown);
+        let error =
+            compile(&json!({"rules": [rule("true", "a"), rule(expr, "b")]})).expect_err(&shown);
         assert_eq!(error.code, code, "{shown}: {error}");
         assert_eq!(error.rule_index, Some(1), "{shown}");
         if position.is_some() {
             assert_eq!(error.position, position, "{shown}: {error}");
         }
-        assert!(error.position.is_none_or(|at| at <= expr.chars().count()), "{shown}");
+        assert!(
+            error.position.is_none_or(|at| at <= expr.chars().count()),
+            "{shown}"
+        );
     }
 }
 
@@ -267,19 +381,37 @@ fn a_rule_of_another_shape_is_refused() {
         (one(expr(4_096)), None),
         (one(expr(4_097)), Some(ErrorCode::InvalidExpression)),
         (with("name", json!("n".repeat(128))), None),
-        (with("name", json!("n".repeat(129))), Some(ErrorCode::InvalidRule)),
+        (
+            with("name", json!("n".repeat(129))),
+            Some(ErrorCode::InvalidRule),
+        ),
         (with("name", json!("a\nb")), Some(ErrorCode::InvalidRule)),
         (with("id", json!("i".repeat(64))), None),
-        (with("id", json!("i".repeat(65))), Some(ErrorCode::InvalidRule)),
+        (
+            with("id", json!("i".repeat(65))),
+            Some(ErrorCode::InvalidRule),
+        ),
         (with("id", json!("")), Some(ErrorCode::InvalidRule)),
         (with("id", json!("a b")), Some(ErrorCode::InvalidRule)),
         (with("other", json!(1)), Some(ErrorCode::InvalidRule)),
         (params(16 * 1_024), None),
         (params(16 * 1_024 + 1), Some(ErrorCode::InvalidRule)),
-        (json!({"params": {"a": [1, 2], "b": true, "c": [], "d": ["x"]}}), None),
-        (json!({"params": {"a": {"b": 1}}}), Some(ErrorCode::InvalidRule)),
-        (json!({"params": {"a": [1, "b"]}}), Some(ErrorCode::InvalidRule)),
-        (json!({"params": {"a": [[1]]}}), Some(ErrorCode::InvalidRule)),
+        (
+            json!({"params": {"a": [1, 2], "b": true, "c": [], "d": ["x"]}}),
+            None,
+        ),
+        (
+            json!({"params": {"a": {"b": 1}}}),
+            Some(ErrorCode::InvalidRule),
+        ),
+        (
+            json!({"params": {"a": [1, "b"]}}),
+            Some(ErrorCode::InvalidRule),
+        ),
+        (
+            json!({"params": {"a": [[1]]}}),
+            Some(ErrorCode::InvalidRule),
+        ),
         (json!({"params": {"a": null}}), Some(ErrorCode::InvalidRule)),
         (json!({"params": 1}), Some(ErrorCode::InvalidRule)),
         (json!({"rules": {}}), Some(ErrorCode::InvalidRule)),
@@ -289,22 +421,49 @@ fn a_rule_of_another_shape_is_refused() {
         (one(sums(17)), Some(ErrorCode::InvalidExpression)),
         (action(tags(16)), None),
         (action(tags(17)), Some(ErrorCode::InvalidRule)),
-        (action(json!({"queue": "q", "tags": ["A b"]})), Some(ErrorCode::InvalidRule)),
-        (action(json!({"queue": "q", "priority": 100, "once": true})), None),
-        (action(json!({"queue": "q", "priority": 101})), Some(ErrorCode::InvalidRule)),
+        (
+            action(json!({"queue": "q", "tags": ["A b"]})),
+            Some(ErrorCode::InvalidRule),
+        ),
+        (
+            action(json!({"queue": "q", "priority": 100, "once": true})),
+            None,
+        ),
+        (
+            action(json!({"queue": "q", "priority": 101})),
+            Some(ErrorCode::InvalidRule),
+        ),
         (action(json!({"queue": "Q"})), Some(ErrorCode::InvalidRule)),
         (action(json!({"queue": ""})), Some(ErrorCode::InvalidRule)),
-        (action(json!({"queue": "quarantine"})), Some(ErrorCode::InvalidRule)),
+        (
+            action(json!({"queue": "quarantine"})),
+            Some(ErrorCode::InvalidRule),
+        ),
         (action(json!({"drop": true})), None),
         (action(json!({"drop": false})), Some(ErrorCode::InvalidRule)),
-        (action(json!({"drop": true, "priority": 1})), Some(ErrorCode::InvalidRule)),
-        (action(json!({"drop": true, "quarantine": true})), Some(ErrorCode::InvalidRule)),
+        (
+            action(json!({"drop": true, "priority": 1})),
+            Some(ErrorCode::InvalidRule),
+        ),
+        (
+            action(json!({"drop": true, "quarantine": true})),
+            Some(ErrorCode::InvalidRule),
+        ),
         (action(json!({"quarantine": true})), None),
-        (action(json!({"queue": "q", "drop": true})), Some(ErrorCode::InvalidRule)),
+        (
+            action(json!({"queue": "q", "drop": true})),
+            Some(ErrorCode::InvalidRule),
+        ),
         (action(json!({})), Some(ErrorCode::InvalidRule)),
         (action(json!("drop")), Some(ErrorCode::InvalidRule)),
-        (json!({"default": {"queue": "Q"}}), Some(ErrorCode::InvalidRule)),
-        (json!({"rules": [{"expr": "true"}]}), Some(ErrorCode::InvalidRule)),
+        (
+            json!({"default": {"queue": "Q"}}),
+            Some(ErrorCode::InvalidRule),
+        ),
+        (
+            json!({"rules": [{"expr": "true"}]}),
+            Some(ErrorCode::InvalidRule),
+        ),
         (
             json!({"rules": [
                 {"id": "a", "expr": "true", "action": {"drop": true}},
@@ -332,11 +491,16 @@ fn the_first_rule_that_matches_decides_and_the_default_when_none_does() {
         })
     };
     let judge = |first, second, default| {
-        compile(&set(first, second, default)).expect("rules").evaluate(&delivery())
+        compile(&set(first, second, default))
+            .expect("rules")
+            .evaluate(&delivery())
     };
     let first = judge("true", "true", json!({"quarantine": true}));
     assert_eq!(first.queue.as_deref(), Some("a"));
-    assert_eq!((first.priority, first.tags.as_slice()), (3, &["x".to_owned()][..]));
+    assert_eq!(
+        (first.priority, first.tags.as_slice()),
+        (3, &["x".to_owned()][..])
+    );
     assert_eq!(first.once.as_deref(), Some("a github:o/r#7"));
     assert_eq!(
         serde_json::to_value(&first.trace).expect("JSON"),
@@ -353,7 +517,10 @@ fn the_first_rule_that_matches_decides_and_the_default_when_none_does() {
         json!({"stage": "default", "cause": "no_match_default", "action": {"quarantine": true}})
     );
     let nothing = compile(&json!({})).expect("rules").evaluate(&delivery());
-    assert_eq!((nothing.disposition, nothing.queue), (Disposition::Routed, None));
+    assert_eq!(
+        (nothing.disposition, nothing.queue),
+        (Disposition::Routed, None)
+    );
 }
 
 #[test]
@@ -362,7 +529,8 @@ fn the_envelope_has_one_shape_whatever_arrives() {
         let deeper = ["/event/payload", "/event/headers", "/issue", "/params"];
         match value {
             Value::Object(map) if !deeper.contains(&path) => {
-                map.iter().for_each(|(key, value)| shape(value, &format!("{path}/{key}"), found));
+                map.iter()
+                    .for_each(|(key, value)| shape(value, &format!("{path}/{key}"), found));
             }
             _ => found.push(path.to_owned()),
         }
@@ -384,24 +552,37 @@ fn the_envelope_has_one_shape_whatever_arrives() {
         ..Delivered::default()
     };
     let mut shapes = Vec::new();
-    for envelope in [delivery(), Envelope::of(&mail), Envelope::of(&Delivered::default())] {
+    for envelope in [
+        delivery(),
+        Envelope::of(&mail),
+        Envelope::of(&Delivered::default()),
+    ] {
         let mut found = Vec::new();
         shape(envelope.json(), "", &mut found);
         found.sort();
         shapes.push(found);
     }
-    assert!(shapes.windows(2).all(|pair| pair[0] == pair[1]), "{shapes:?}");
+    assert!(
+        shapes.windows(2).all(|pair| pair[0] == pair[1]),
+        "{shapes:?}"
+    );
     let expr = "mail.from == 'a@x.example' && 'inbox' in mail.labels && mail.has_attachment \
                 && mail.to[0].endsWith('@x.example') && payload == null && issue == null";
     let rules = compile_one(expr).expect("rules");
-    assert_eq!(rules.evaluate(&Envelope::of(&mail)).queue.as_deref(), Some("matched"));
+    assert_eq!(
+        rules.evaluate(&Envelope::of(&mail)).queue.as_deref(),
+        Some("matched")
+    );
 }
 
 #[test]
 fn payloads_that_are_no_json_are_null() {
     let deep = [b"[".repeat(100_000), b"]".repeat(100_000)].concat();
     for body in [&b""[..], b"{", b"\xff\xfe", b"a=b&c=d", b"{} {}", &deep] {
-        let envelope = Envelope::of(&Delivered { body, ..Delivered::default() });
+        let envelope = Envelope::of(&Delivered {
+            body,
+            ..Delivered::default()
+        });
         assert!(envelope.json()["event"]["payload"].is_null());
         assert_eq!(envelope.json()["event"]["size"], body.len());
     }
@@ -411,7 +592,10 @@ fn payloads_that_are_no_json_are_null() {
 fn lists_are_seen_to_their_thousandth_item() {
     for (items, seen) in [(1_000, 1_000), (1_001, 1_000)] {
         let body = serde_json::to_vec(&json!({"items": (1..=items).collect::<Vec<u32>>()}));
-        let envelope = Envelope::of(&Delivered { body: &body.expect("JSON"), ..Delivered::default() });
+        let envelope = Envelope::of(&Delivered {
+            body: &body.expect("JSON"),
+            ..Delivered::default()
+        });
         for (expr, matches) in [
             (format!("size(payload.items) == {seen}"), true),
             ("payload.items.exists(i, i == 1000)".to_owned(), true),
@@ -453,7 +637,11 @@ fn nobody_is_trusted_whom_the_source_does_not_name_or_who_was_not_verified() {
         (true, &[], Matching::Both, false, false),
         (false, &[], Matching::Sender, true, false),
     ] {
-        assert_eq!(trusted(allow_all, logins, matching, verified), expected, "{logins:?} {matching:?}");
+        assert_eq!(
+            trusted(allow_all, logins, matching, verified),
+            expected,
+            "{logins:?} {matching:?}"
+        );
     }
 }
 
@@ -474,12 +662,21 @@ fn forges_have_one_shape_of_issue() {
         ..Delivered::default()
     });
     let keys = |envelope: &Envelope| -> Vec<String> {
-        envelope.json()["issue"].as_object().expect("an issue").keys().cloned().collect()
+        envelope.json()["issue"]
+            .as_object()
+            .expect("an issue")
+            .keys()
+            .cloned()
+            .collect()
     };
     assert_eq!(keys(&hub), keys(&lab));
     assert_eq!(lab.subject(), Some("gitlab:g/p#9"));
     assert_eq!(lab.json()["actor"]["sender"], "carol");
-    let push = Envelope::of(&Delivered { source: "github", body: b"{\"ref\":\"x\"}", ..Delivered::default() });
+    let push = Envelope::of(&Delivered {
+        source: "github",
+        body: b"{\"ref\":\"x\"}",
+        ..Delivered::default()
+    });
     assert!(push.json()["issue"].is_null() && push.subject().is_none());
 }
 
@@ -491,7 +688,10 @@ fn a_rule_that_would_run_away_ends_as_a_fault() {
         "text": "a".repeat(1_000_000),
     })
     .to_string();
-    let envelope = Envelope::of(&Delivered { body: body.as_bytes(), ..Delivered::default() });
+    let envelope = Envelope::of(&Delivered {
+        body: body.as_bytes(),
+        ..Delivered::default()
+    });
     let look = vec!["payload.text.contains('b')"; 8].join(" || ");
     let expr = format!("payload.items.exists(i, {look}) || true");
     let judgement = compile_one(&expr).expect("rules").evaluate(&envelope);
@@ -524,8 +724,12 @@ fn any_json() -> impl Strategy<Value = Value> {
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
             prop::collection::btree_map(
                 prop_oneof![
-                    Just("action".to_owned()), Just("commits".to_owned()), Just("issue".to_owned()),
-                    Just("labels".to_owned()), Just("a".to_owned()), ".{0,4}"
+                    Just("action".to_owned()),
+                    Just("commits".to_owned()),
+                    Just("issue".to_owned()),
+                    Just("labels".to_owned()),
+                    Just("a".to_owned()),
+                    ".{0,4}"
                 ],
                 inner,
                 0..6
@@ -567,7 +771,11 @@ fn any_expr() -> impl Strategy<Value = String> {
 
 fn envelope_of(payload: &Value) -> Envelope {
     let body = payload.to_string();
-    Envelope::of(&Delivered { source: "github", body: body.as_bytes(), ..Delivered::default() })
+    Envelope::of(&Delivered {
+        source: "github",
+        body: body.as_bytes(),
+        ..Delivered::default()
+    })
 }
 
 proptest! {

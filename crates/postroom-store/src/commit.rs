@@ -168,7 +168,11 @@ impl Writer {
                     Err(Refusal::Deferred) => deferred.push(*place),
                     answer => {
                         if let Some(slot) = answers.get_mut(*place) {
-                            *slot = Some(answer);
+                            // Written down, and not done.
+                            *slot = Some(match answer {
+                                Ok(Outcome::Recorded(refusal)) => Err(refusal),
+                                answer => answer,
+                            });
                         }
                     }
                 }
@@ -322,7 +326,7 @@ async fn transaction(
     random: &mut Randomness,
 ) -> Result<Done, Failure> {
     conn.begin().await?;
-    let mut state = load_state(conn, batch).await?;
+    let mut state = load_state(conn, batch, now).await?;
     let (answers, writes) = decide_all(batch, &mut state, now, random);
     if writes.is_empty() {
         conn.rollback().await?;
@@ -365,20 +369,20 @@ async fn name_commit(conn: &mut Conn, name: u128, now: Timestamp) -> Result<(), 
     Ok(())
 }
 
-async fn load_state(conn: &mut Conn, batch: &[&Packed]) -> Result<State, Failure> {
+async fn load_state(conn: &mut Conn, batch: &[&Packed], now: Timestamp) -> Result<State, Failure> {
     let mut state = State::default();
     let mut needs = Needs::default();
     for item in batch {
         item.command.needs(&mut needs);
     }
     load::lock_counters(conn, &needs.counters, &mut state).await?;
-    load::load(conn, &needs, &mut state).await?;
+    load::load(conn, &needs, &mut state, now).await?;
     let mut more = Needs::default();
     for item in batch {
         item.command.needs_after(&state, &mut more);
     }
     if more != Needs::default() {
-        load::load(conn, &more, &mut state).await?;
+        load::load(conn, &more, &mut state, now).await?;
     }
     Ok(state)
 }

@@ -3,13 +3,14 @@
 
 mod mail;
 mod people;
+mod work;
 
 use crate::{
     StoreError, rows,
     sql::{Conn, Row, Value},
 };
 use postroom_core::{Counter, Needs, State};
-use postroom_types::TenantId;
+use postroom_types::{TenantId, Timestamp};
 use std::collections::BTreeSet;
 
 type Result<T> = std::result::Result<T, StoreError>;
@@ -83,8 +84,13 @@ pub(crate) async fn lock_counters(
     Ok(())
 }
 
-/// Loads what `needs` names into `state`.
-pub(crate) async fn load(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+/// Loads what `needs` names into `state`, as it is at `now`.
+pub(crate) async fn load(
+    conn: &mut Conn,
+    needs: &Needs,
+    state: &mut State,
+    now: Timestamp,
+) -> Sql<()> {
     people::load_tenants(conn, needs, state).await?;
     people::load_identities(conn, needs, state).await?;
     people::load_addresses(conn, needs, state).await?;
@@ -92,20 +98,50 @@ pub(crate) async fn load(conn: &mut Conn, needs: &Needs, state: &mut State) -> S
     mail::load_events(conn, needs, state).await?;
     mail::load_threads(conn, needs, state).await?;
     mail::load_messages(conn, needs, state).await?;
-    mail::load_contacts(conn, needs, state).await
+    mail::load_contacts(conn, needs, state).await?;
+    work::load_sources(conn, needs, state).await?;
+    work::load_todos(conn, needs, state).await?;
+    work::load_claims(conn, needs, state, now).await?;
+    work::load_sweeps(conn, needs, state, now).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{connect::Target, schema};
-    use postroom_types::{AddressId, IdentityId, KeyId, MessageId, ThreadId, Timestamp};
+    use postroom_core::ClaimSpec;
+    use postroom_types::{
+        AddressId, IdentityId, KeyId, MessageId, SourceId, ThreadId, Timestamp, TodoId,
+    };
+
+    /// Claimants of each kind.
+    fn claims(tenant: TenantId, identity: IdentityId) -> BTreeSet<ClaimSpec> {
+        let any = ClaimSpec {
+            tenant,
+            identity: None,
+            only: None,
+            except: vec!["quarantine".to_owned()],
+            key: Some(KeyId::from_parts(1, 1)),
+        };
+        let named = ClaimSpec {
+            only: Some(vec!["x".to_owned()]),
+            except: vec![],
+            ..any.clone()
+        };
+        let own = |spec: &ClaimSpec| ClaimSpec {
+            identity: Some(identity),
+            ..spec.clone()
+        };
+        [own(&any), own(&named), any, named].into()
+    }
 
     /// One of everything that can be named.
     fn everything() -> Needs {
         let tenant = TenantId::from_parts(1, 1);
         let identity = IdentityId::from_parts(1, 1);
         let thread = ThreadId::from_parts(1, 1);
+        let source = SourceId::from_parts(1, 1);
+        let todo = TodoId::from_parts(1, 1);
         let name = || (tenant, "x".to_owned());
         Needs {
             counters: [tenant].into(),
@@ -129,6 +165,18 @@ mod tests {
             whole_threads: [thread].into(),
             contacts: [(identity, "x".to_owned())].into(),
             import_failures: [(identity, [0; 32])].into(),
+            sources: [source].into(),
+            source_counts: [tenant].into(),
+            event_keys: [(source, "x".to_owned())].into(),
+            once_keys: [(source, [0; 16])].into(),
+            todos: [(tenant, todo)].into(),
+            todo_keys: [(tenant, [0; 16])].into(),
+            subjects: [(tenant, [0; 16])].into(),
+            attempts: [(tenant, todo)].into(),
+            queues: [tenant].into(),
+            claims: claims(tenant, identity),
+            claimants: [(tenant, 3)].into(),
+            sweeps: [(tenant, 10)].into(),
         }
     }
 
@@ -145,7 +193,9 @@ mod tests {
         lock_counters(&mut conn, &needs.counters, &mut state)
             .await
             .expect("locks");
-        load(&mut conn, &needs, &mut state).await.expect("loads");
+        load(&mut conn, &needs, &mut state, Timestamp::from_ms(0))
+            .await
+            .expect("loads");
         let texts = conn.texts();
         assert!(texts.len() >= 15, "{}", texts.len());
         for text in texts {

@@ -5,9 +5,11 @@ mod blob;
 mod contact;
 mod event;
 mod message;
+mod source;
 mod status;
 mod tenant;
 mod thread;
+mod todo;
 
 pub use access::{
     CredentialAnswer, SessionAnswer, credential, key, keys, owner_link_open, person_signed_in,
@@ -16,12 +18,14 @@ pub use access::{
 pub use contact::{ContactFilter, ContactPlace, contacts};
 pub use event::{
     EventFilter, Since, changes, event, event_payload, events, import_failure_payload,
-    import_failures, known_digests, oldest_pending, pending_events, position, positions,
+    import_failures, known_digests, oldest_pending, pending_deliveries, pending_events, position,
+    positions,
 };
 pub use message::{
     Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_by_label,
     nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
 };
+pub use source::{Source, events_of_source, source, source_by_token, sources};
 pub use status::{Counts, counts, deployment_counts, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
@@ -29,3 +33,7 @@ pub use tenant::{
     tenant_of_identity, tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
+pub use todo::{
+    QueueCounts, Todo, TodoFilter, next_due, queue_counts, queues, todo, todo_attempts,
+    todo_payload, todo_row, todos, work_waits,
+};

@@ -4,6 +4,8 @@
 mod arrival;
 mod mail;
 mod people;
+mod source;
+mod todo;
 
 pub(crate) use arrival::{
     event, event_values, feed, feed_values, import_failure, import_failure_values,
@@ -17,6 +19,10 @@ pub(crate) use people::{
     owner_link, owner_link_values, secret, secret_values, session, session_values, tenant,
     tenant_values,
 };
+pub(crate) use source::{source, source_stats, source_values};
+pub(crate) use todo::{
+    attempt, attempt_values, queue, queue_values, todo, todo_change_values, todo_values,
+};
 
 use crate::{
     StoreError,
@@ -24,7 +30,8 @@ use crate::{
 };
 use postroom_core::ulid_ms;
 use postroom_types::{
-    AddressId, DomainId, IdentityId, KeyId, MessageId, TenantId, ThreadId, Timestamp,
+    AddressId, DomainId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, Timestamp,
+    TodoId,
 };
 use std::str::FromStr;
 
@@ -46,7 +53,7 @@ macro_rules! columns {
     };
     (key) => {
         "id, name, level, mode, tenant_id, identity_id, permissions, expires_at, \
-         revoked_at, last_used_at, created_at"
+         revoked_at, last_used_at, created_at, grants"
     };
     (secret) => {
         "lookup, key_id, hash, valid_until, created_at"
@@ -64,7 +71,8 @@ macro_rules! columns {
         "tenant_id, id, identity_id, provider, family, event_type, external_key, \
          trust_mode, verified, verify_detail, content_type, headers, sha256, \
          payload_size, source_ip, mail_from, delivered_to, received_at, occurred_at, \
-         disposition, state, message_id, detail"
+         disposition, state, message_id, detail, source_id, carries_mail, redeliveries, \
+         last_redelivered_at, routing_trace, todo_id, tries, next_try_at"
     };
     (message) => {
         "id, tenant_id, identity_id, num, thread_id, event_id, direction, status, kind, \
@@ -82,6 +90,27 @@ macro_rules! columns {
     (contact) => {
         "identity_id, address, tenant_id, name, folded, domain, first_seen_at, \
          last_seen_at, inbound_count, outbound_count, last_thread_id"
+    };
+    (source) => {
+        "id, tenant_id, identity_id, provider, name, token_hash, sealed_token, state, \
+         trust_mode, secret_origin, secrets, queue, rules, rules_version, options, \
+         trusted_actors, version, created_at, rotated_at, handshake_at"
+    };
+    (todo) => {
+        "tenant_id, id, identity_id, num, queue, source_id, source, kind, title, event_id, \
+         last_event_id, event_count, payload_size, idempotency_key, subject_key, rank, tags, \
+         assignee, quarantine_reason, routing_trace, max_attempts, created_at, state, \
+         lease_seq, lease_key, claimant, claimed_at, heartbeat_at, lease_expires_at, \
+         lease_seconds, lease_hash, fenced, note, attempt, attempts_total, next_retry_at, \
+         dead_reason, updated_at, completed_at"
+    };
+    (attempt) => {
+        "tenant_id, todo_id, seq, attempt, key_id, claimant, claimed_at, last_heartbeat_at, \
+         lease_expires_at, token_hash, ended_at, outcome, disposition, summary, \
+         summary_truncated, artifact, note, late_at, late_outcome, late_result"
+    };
+    (queue) => {
+        "tenant_id, name, paused, max_in_flight, updated_at"
     };
     (import_failure) => {
         "tenant_id, id, identity_id, location, reason, sha256, size, at"
@@ -125,6 +154,8 @@ ids! {
     key_id: KeyId;
     message_id: MessageId;
     thread_id: ThreadId;
+    source_id: SourceId;
+    todo_id: TodoId;
 }
 
 /// `None` for null.

@@ -23,6 +23,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "domains by name",
         text: include_str!("../migrations/0002_domains_by_name.sql"),
     },
+    Migration {
+        number: 3,
+        name: "sources and todos",
+        text: include_str!("../migrations/0003_sources_todos.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

@@ -366,6 +366,7 @@ fn raw_size(command: &Command) -> u64 {
     match command {
         Command::Receive(receive) => receive.raw.size,
         Command::Import(import) => import.raw.size,
+        Command::Arrive(arrive) => arrive.raw.size,
         Command::Ingest(ingest) => ingest.draft.doc.text.as_ref().map_or(0, String::len) as u64,
         Command::RecordImportFailure(failure) => failure.raw.as_ref().map_or(0, |raw| raw.size),
         _ => 0,
@@ -376,6 +377,7 @@ fn pack(mut command: Command, folder: Option<&BlobFolder>) -> std::io::Result<Pa
     let raw: Option<&mut RawMail> = match &mut command {
         Command::Receive(receive) => Some(&mut receive.raw),
         Command::Import(import) => Some(&mut import.raw),
+        Command::Arrive(arrive) => Some(&mut arrive.raw),
         Command::RecordImportFailure(failure) => failure.raw.as_mut(),
         _ => None,
     };

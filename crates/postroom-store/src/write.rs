@@ -2,6 +2,7 @@
 //! one of a row wins, and each kind is written by few statements.
 
 mod statements;
+mod work;
 
 use crate::blob::PackedBlob;
 use postroom_core::{
@@ -40,6 +41,7 @@ pub(crate) struct Writes {
     prune_results: Option<Timestamp>,
     result_sets: BTreeMap<String, ResultSetRow>,
     import_failures: Vec<ImportFailureRow>,
+    work: work::Writes,
     feed: Vec<FeedRow>,
 }
 
@@ -76,6 +78,7 @@ impl Writes {
             prune_results,
             result_sets,
             import_failures,
+            work,
             feed,
         } = self;
         tenants.is_empty()
@@ -100,6 +103,7 @@ impl Writes {
             && prune_results.is_none()
             && result_sets.is_empty()
             && import_failures.is_empty()
+            && work.is_empty()
             && feed.is_empty()
     }
 
@@ -223,7 +227,7 @@ impl Writes {
             Change::RemoveSession(hash) => {
                 self.sessions.insert(hash, None);
             }
-            _ => {}
+            other => self.work.absorb(other),
         }
     }
 }

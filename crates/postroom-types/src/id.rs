@@ -152,6 +152,10 @@ typed_id! {
     KeyId, "key", "key";
     /// One request, named in its answer and in the log.
     RequestId, "req", "request";
+    /// A way in: a provider's webhook with its secret and rules.
+    SourceId, "src", "source";
+    /// Work opened by a rule or a person.
+    TodoId, "tod", "todo";
 }
 
 #[cfg(test)]

@@ -102,8 +102,8 @@ permissions! {
     MessagesWrite = "messages:write", Identity, "Change labels and read state; put in raw mail.";
     QuarantineReview = "quarantine:review", Identity, "See quarantined mail.";
     SearchRead = "search:read", Identity, "Search, contacts, related, wait.";
-    SourcesManage = "sources:manage", Tenant, "Create and change sources.";
-    SourcesRead = "sources:read", Tenant, "List sources.";
+    SourcesManage = "sources:manage", Identity, "Create and change sources.";
+    SourcesRead = "sources:read", Identity, "List sources.";
     TenantsManage = "tenants:manage", Platform, "Create and change tenants.";
     TodosRead = "todos:read", Identity, "Read todos.";
     TodosWork = "todos:work", Identity, "Claim and finish todos.";

@@ -89,6 +89,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         tenant,
         identity,
         permissions,
+        grants: Default::default(),
         expires_at: input.expires_at,
         credential: minted.credential,
     });

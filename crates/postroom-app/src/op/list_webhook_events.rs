@@ -75,6 +75,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         since: input.since.as_deref().map(since).transpose()?,
         below,
         limit: wanted + 1,
+        ..EventFilter::default()
     };
     let found = read::events(call.room.store(), call.scope()?, &filter).await?;
     let more = found.len() > wanted;

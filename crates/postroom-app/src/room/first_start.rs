@@ -48,6 +48,7 @@ impl Room {
             tenant: Some(self.default_tenant()),
             identity: None,
             permissions: permissions.collect(),
+            grants: Default::default(),
             expires_at: None,
             credential: minted.credential,
         };

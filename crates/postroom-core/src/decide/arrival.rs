@@ -124,6 +124,14 @@ pub(super) fn event(
         state: EventState::Pending,
         message_id: None,
         detail: None,
+        source_id: None,
+        carries_mail: true,
+        redeliveries: 0,
+        last_redelivered_at: None,
+        routing_trace: None,
+        todo_id: None,
+        tries: 0,
+        next_try_at: None,
     }
 }
 

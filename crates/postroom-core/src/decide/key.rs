@@ -3,7 +3,8 @@
 use super::{Context, Tick, active_tenant, known_identity};
 use crate::{
     Change, CreateKey, Credential, Decision, KeyRow, KeySecretRow, Mode, Outcome, OwnerLinkRow,
-    Refusal, RotateKey, SessionRow, State, row::FeedKind,
+    Refusal, RotateKey, SessionRow, State, is_queue_name,
+    row::{FeedKind, KeyGrants},
 };
 use postroom_types::{ErrorCode, KeyId, Level, TenantId, Timestamp, limit};
 
@@ -35,6 +36,7 @@ pub(super) fn create(
             "permission_not_allowed_for_level",
         ));
     }
+    check_grants(&create.grants)?;
     if create.expires_at.is_some_and(|at| at <= context.now) {
         return Err(Refusal::invalid("expires_at", "an instant in the future"));
     }
@@ -54,6 +56,7 @@ pub(super) fn create(
         tenant_id: create.tenant,
         identity_id: create.identity,
         permissions,
+        grants: create.grants.clone(),
         expires_at: create.expires_at,
         revoked_at: None,
         last_used_at: None,
@@ -65,6 +68,53 @@ pub(super) fn create(
         Change::PutSecret(secret),
         feed(&row, state, context),
     ];
+    Ok(Decision {
+        changes,
+        outcome: Outcome::Key(row),
+    })
+}
+
+/// Names of queues, and whole https addresses; what an address leads to is checked at each call.
+fn check_grants(grants: &KeyGrants) -> Result<(), Refusal> {
+    let queues = grants.queues.as_deref().unwrap_or_default();
+    if queues.len() > limit::QUEUES_PER_KEY || !queues.iter().all(|name| is_queue_name(name)) {
+        return Err(Refusal::invalid(
+            "queues",
+            "at most 64 names of a-z, 0-9, ., _ and -, each of 1 to 64 characters",
+        ));
+    }
+    let is_target = |url: &String| url.starts_with("https://") && url.len() <= limit::URL_BYTES;
+    let targets = &grants.replay_targets;
+    if targets.len() > limit::REPLAY_TARGETS_PER_KEY || !targets.iter().all(is_target) {
+        return Err(Refusal::invalid(
+            "replay_targets",
+            "at most 16 https addresses of at most 2048 bytes",
+        ));
+    }
+    Ok(())
+}
+
+/// Replaces what a key is granted.
+pub(super) fn set_grants(
+    tenant: TenantId,
+    key: KeyId,
+    grants: &KeyGrants,
+    state: &State,
+    context: &mut Context<'_>,
+) -> Result<Decision, Refusal> {
+    let known = known(state, Some(tenant), key)?;
+    check_grants(grants)?;
+    if known.revoked_at.is_some() {
+        return Err(ErrorCode::KeyRevoked.into());
+    }
+    if known.grants == *grants {
+        return Ok(Decision::unchanged(Outcome::Key(known.clone())));
+    }
+    let row = KeyRow {
+        grants: grants.clone(),
+        ..known.clone()
+    };
+    let changes = vec![Change::PutKey(row.clone()), feed(&row, state, context)];
     Ok(Decision {
         changes,
         outcome: Outcome::Key(row),

@@ -10,7 +10,9 @@ use std::{
 
 use cel::{
     Env,
-    common::ast::{CallExpr, ComprehensionExpr, Expr, IdedExpr, LiteralValue, SourceInfo, operators},
+    common::ast::{
+        CallExpr, ComprehensionExpr, Expr, IdedExpr, LiteralValue, SourceInfo, operators,
+    },
 };
 use postroom_types::{
     ErrorCode,
@@ -75,11 +77,7 @@ const SIGNS: usize = 400;
 pub(super) type Patterns = BTreeMap<String, Regex>;
 
 /// Reads and checks one expression; its patterns are added to `patterns`.
-pub(super) fn read(
-    env: &Env,
-    text: &str,
-    patterns: &mut Patterns,
-) -> Result<IdedExpr, RuleError> {
+pub(super) fn read(env: &Env, text: &str, patterns: &mut Patterns) -> Result<IdedExpr, RuleError> {
     if text.len() > RULE_EXPRESSION_BYTES {
         let message = format!("an expression is at most {RULE_EXPRESSION_BYTES} bytes");
         return Err(RuleError::expression(None, message));
@@ -123,9 +121,16 @@ fn screen(text: &str) -> Result<(), RuleError> {
             _ => {}
         }
         if open > BRACKETS || signs > SIGNS {
-            return Err(RuleError::expression(Some(at), "the expression is nested too deeply"));
+            return Err(RuleError::expression(
+                Some(at),
+                "the expression is nested too deeply",
+            ));
         }
-        previous = if previous == '\\' && char == '\\' { ' ' } else { char };
+        previous = if previous == '\\' && char == '\\' {
+            ' '
+        } else {
+            char
+        };
     }
     Ok(())
 }
@@ -144,7 +149,10 @@ fn unreadable(text: &str, errors: &cel::ParseErrors) -> RuleError {
     let within = usize::try_from(column.saturating_sub(1)).unwrap_or(0);
     let position = (before + within).min(text.chars().count());
     let message: String = first.msg.chars().take(200).collect();
-    RuleError::expression(Some(position), format!("the expression cannot be read: {message}"))
+    RuleError::expression(
+        Some(position),
+        format!("the expression cannot be read: {message}"),
+    )
 }
 
 /// Where an expression stands, as far as that allows it more.
@@ -175,7 +183,12 @@ impl<'a> Walk<'a> {
         RuleError::expression(place.map(|(start, _)| start as usize), message)
     }
 
-    fn expression(&mut self, at: &'a IdedExpr, depth: usize, place: Place) -> Result<(), RuleError> {
+    fn expression(
+        &mut self,
+        at: &'a IdedExpr,
+        depth: usize,
+        place: Place,
+    ) -> Result<(), RuleError> {
         if depth > RULE_EXPRESSION_DEPTH {
             return Err(self.refuse(at, "the expression is nested too deeply"));
         }
@@ -350,10 +363,13 @@ impl<'a> Walk<'a> {
     /// The body, or the list of one element that `map` and `filter` append.
     fn element(&mut self, argument: &'a IdedExpr, depth: usize) -> Result<(), RuleError> {
         match &argument.expr {
-            Expr::List(list) if self.places.offset_for(argument.id).is_none() || list.elements.len() == 1 => list
-                .elements
-                .iter()
-                .try_for_each(|element| self.expression(element, depth, Place::Value)),
+            Expr::List(list)
+                if self.places.offset_for(argument.id).is_none() || list.elements.len() == 1 =>
+            {
+                list.elements
+                    .iter()
+                    .try_for_each(|element| self.expression(element, depth, Place::Value))
+            }
             _ => self.expression(argument, depth, Place::Value),
         }
     }

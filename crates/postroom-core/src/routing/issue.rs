@@ -13,16 +13,21 @@ pub(super) fn of(source: &str, event_type: Option<&str>, payload: &Value) -> Val
 }
 
 /// The sender and author of a forge's payload, whether it is about an issue or not.
-pub(super) fn people<'a>(
-    source: &str,
-    payload: &'a Value,
-) -> (Option<&'a str>, Option<&'a str>) {
+pub(super) fn people<'a>(source: &str, payload: &'a Value) -> (Option<&'a str>, Option<&'a str>) {
     match source {
         "github" | "gitea" | "forgejo" => {
             let sender = payload.pointer("/sender/login");
-            let author = ["/comment/user/login", "/review/user/login", "/issue/user/login", "/pull_request/user/login"];
+            let author = [
+                "/comment/user/login",
+                "/review/user/login",
+                "/issue/user/login",
+                "/pull_request/user/login",
+            ];
             let author = author.iter().find_map(|path| payload.pointer(path));
-            (sender.and_then(Value::as_str), author.and_then(Value::as_str))
+            (
+                sender.and_then(Value::as_str),
+                author.and_then(Value::as_str),
+            )
         }
         "gitlab" => {
             let sender = payload
@@ -49,7 +54,9 @@ fn hub(source: &str, event_type: Option<&str>, payload: &Value) -> Option<Value>
         .collect();
     let action = payload.get("action").and_then(Value::as_str);
     let label_event = action.filter(|action| ["labeled", "unlabeled"].contains(action));
-    let repo = payload.pointer("/repository/full_name").and_then(Value::as_str);
+    let repo = payload
+        .pointer("/repository/full_name")
+        .and_then(Value::as_str);
     let number = issue.get("number").and_then(Value::as_i64);
     Some(json!({
         "provider": source,
@@ -72,9 +79,9 @@ fn hub(source: &str, event_type: Option<&str>, payload: &Value) -> Option<Value>
 
 fn lab(event_type: Option<&str>, payload: &Value) -> Option<Value> {
     let kind = payload.get("object_kind").and_then(Value::as_str)?;
-    let attributes = payload.get("object_attributes").filter(|_| {
-        ["issue", "merge_request", "work_item"].contains(&kind)
-    })?;
+    let attributes = payload
+        .get("object_attributes")
+        .filter(|_| ["issue", "merge_request", "work_item"].contains(&kind))?;
     let labels: Vec<&Value> = payload
         .get("labels")
         .and_then(Value::as_array)
@@ -82,7 +89,9 @@ fn lab(event_type: Option<&str>, payload: &Value) -> Option<Value> {
         .flatten()
         .filter_map(|label| label.get("title"))
         .collect();
-    let repo = payload.pointer("/project/path_with_namespace").and_then(Value::as_str);
+    let repo = payload
+        .pointer("/project/path_with_namespace")
+        .and_then(Value::as_str);
     let number = attributes.get("iid").and_then(Value::as_i64);
     let body = attributes.get("description").and_then(Value::as_str);
     Some(json!({

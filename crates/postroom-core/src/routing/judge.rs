@@ -118,8 +118,8 @@ impl Rules {
         let mut patterns = Patterns::new();
         let mut rules = Vec::with_capacity(set.rules.len());
         for (index, rule) in set.rules.iter().enumerate() {
-            let expression = check::read(&env, &rule.expr, &mut patterns)
-                .map_err(|error| error.at(index))?;
+            let expression =
+                check::read(&env, &rule.expr, &mut patterns).map_err(|error| error.at(index))?;
             rules.push((rule.clone(), expression));
         }
         Ok(Self {
@@ -176,15 +176,17 @@ impl Rules {
         meter: &Arc<Meter>,
     ) -> Result<bool, (&'static str, &'static str)> {
         // The evaluator is somebody else's and reads what an outsider wrote.
-        let evaluated = catch_unwind(AssertUnwindSafe(|| -> Result<Option<bool>, ExecutionError> {
-            let mut context = Context::with_env(Arc::clone(&self.env));
-            self.declare(&mut context, meter)?;
-            for name in ROOTS.iter().chain(EVENT_FIELDS) {
-                context.add_variable_as_val(*name, value::of(envelope.variable(name), meter)?);
-            }
-            let result = CelValue::resolve_val(expression, &context)?;
-            Ok(result.downcast_ref::<CelBool>().map(|bool| *bool.inner()))
-        }));
+        let evaluated = catch_unwind(AssertUnwindSafe(
+            || -> Result<Option<bool>, ExecutionError> {
+                let mut context = Context::with_env(Arc::clone(&self.env));
+                self.declare(&mut context, meter)?;
+                for name in ROOTS.iter().chain(EVENT_FIELDS) {
+                    context.add_variable_as_val(*name, value::of(envelope.variable(name), meter)?);
+                }
+                let result = CelValue::resolve_val(expression, &context)?;
+                Ok(result.downcast_ref::<CelBool>().map(|bool| *bool.inner()))
+            },
+        ));
         if meter.is_exhausted() {
             return Err(("budget_exhausted", "the rules looked at more than they may"));
         }
@@ -197,7 +199,11 @@ impl Rules {
     }
 
     /// Functions that are counted by what they read.
-    fn declare(&self, context: &mut Context<'_, '_>, meter: &Arc<Meter>) -> Result<(), ExecutionError> {
+    fn declare(
+        &self,
+        context: &mut Context<'_, '_>,
+        meter: &Arc<Meter>,
+    ) -> Result<(), ExecutionError> {
         let wrong = |error: cel::DeclarationError| ExecutionError::InternalError(error.to_string());
         let (patterns, counted) = (Arc::clone(&self.patterns), Arc::clone(meter));
         let matches = move |This(text): This<Arc<String>>,
@@ -291,10 +297,9 @@ impl Judgement {
 /// What kind of fault an error is, in words of ours: its own may hold what an outsider wrote.
 fn cause(error: &ExecutionError) -> (&'static str, &'static str) {
     match error {
-        ExecutionError::NoSuchKey(_) => (
-            "missing_key",
-            "a field is not there; ask with has() first",
-        ),
+        ExecutionError::NoSuchKey(_) => {
+            ("missing_key", "a field is not there; ask with has() first")
+        }
         ExecutionError::IndexOutOfBounds(_) => ("missing_key", "a list has no such item"),
         ExecutionError::NoSuchOverload(_)
         | ExecutionError::UnexpectedType { .. }

@@ -86,8 +86,7 @@ impl TryFrom<WrittenAction> for Action {
     type Error = &'static str;
 
     fn try_from(written: WrittenAction) -> Result<Self, Self::Error> {
-        let plain =
-            written.priority.is_none() && written.once.is_none() && written.tags.is_none();
+        let plain = written.priority.is_none() && written.once.is_none() && written.tags.is_none();
         match (written.queue, written.drop, written.quarantine) {
             (Some(queue), None, None) => Ok(Self::Queue {
                 queue,
@@ -180,7 +179,8 @@ impl RuleSet {
         // Rule by rule, so that the error names one.
         let rules = value.get("rules").and_then(Value::as_array);
         for (index, rule) in rules.into_iter().flatten().enumerate() {
-            Rule::deserialize(rule).map_err(|error| RuleError::rule(error.to_string()).at(index))?;
+            Rule::deserialize(rule)
+                .map_err(|error| RuleError::rule(error.to_string()).at(index))?;
         }
         Self::deserialize(value).map_err(|error| RuleError::rule(error.to_string()))
     }
@@ -229,9 +229,11 @@ impl Rule {
                 "an id is 1 to 64 letters, digits, underscores and hyphens",
             ));
         }
-        if self.name.as_ref().is_some_and(|name| {
-            name.len() > RULE_NAME_BYTES || name.chars().any(char::is_control)
-        }) {
+        if self
+            .name
+            .as_ref()
+            .is_some_and(|name| name.len() > RULE_NAME_BYTES || name.chars().any(char::is_control))
+        {
             return Err(RuleError::rule(format!(
                 "a name is at most {RULE_NAME_BYTES} bytes in one line"
             )));
@@ -284,7 +286,9 @@ fn is_param(value: &Value) -> bool {
     match value {
         Value::Array(items) => {
             let first = items.first().and_then(kind);
-            items.iter().all(|item| kind(item).is_some() && kind(item) == first)
+            items
+                .iter()
+                .all(|item| kind(item).is_some() && kind(item) == first)
         }
         scalar => kind(scalar).is_some(),
     }

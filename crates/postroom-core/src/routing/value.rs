@@ -166,7 +166,9 @@ struct Walk<'b, 'a> {
 
 impl<'b, 'a: 'v, 'v> Items<'b, 'v> for Walk<'b, 'a> {
     fn next(&mut self) -> Option<&'b (dyn Val + 'v)> {
-        self.rest.next().map(|item| item.as_ref() as &'b (dyn Val + 'v))
+        self.rest
+            .next()
+            .map(|item| item.as_ref() as &'b (dyn Val + 'v))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What arrived, and the feed of changes.
 
 use crate::word::words;
-use postroom_types::{IdentityId, MessageId, TenantId, Timestamp};
+use postroom_types::{IdentityId, MessageId, SourceId, TenantId, Timestamp, TodoId};
 use std::collections::BTreeMap;
 
 /// A SHA-256 digest.
@@ -75,6 +75,15 @@ words! {
         ImportFailed = "import.failed",
         /// An owner link or a session changed.
         AccessChanged = "access.changed",
+        /// A source was created, changed or deleted; `subject` is its id.
+        SourceChanged = "source.changed",
+        /// A todo was opened; `subject` is its id, `num` its number.
+        TodoCreated = "todo.created",
+        /// A todo was claimed, ended, given back, or joined by another event; `subject` is its id,
+        /// `num` its number.
+        TodoChanged = "todo.changed",
+        /// Settings of a queue changed.
+        QueueChanged = "queue.changed",
     }
 }
 
@@ -139,8 +148,40 @@ pub struct EventRow {
     pub state: EventState,
     /// The message made from it.
     pub message_id: Option<MessageId>,
-    /// Why it failed, in our own words.
+    /// Why it failed, or what it waits for, in our own words.
     pub detail: Option<String>,
+    /// The source it came through.
+    pub source_id: Option<SourceId>,
+    /// Whether its payload carries mail, so that what protects the mail protects the payload.
+    pub carries_mail: bool,
+    /// How often it was delivered again.
+    pub redeliveries: u64,
+    /// When it was last delivered again.
+    pub last_redelivered_at: Option<Timestamp>,
+    /// The trace of the rules that routed it, JSON.
+    pub routing_trace: Option<String>,
+    /// The todo that was opened for it or that it joined.
+    pub todo_id: Option<TodoId>,
+    /// How often working it off was put off.
+    pub tries: u64,
+    /// Until when working it off was put off.
+    pub next_try_at: Option<Timestamp>,
+}
+
+impl FeedRow {
+    /// The todo that a todo kind names.
+    pub fn todo_id(&self) -> Option<TodoId> {
+        let bits = self.subject?;
+        matches!(self.kind, FeedKind::TodoCreated | FeedKind::TodoChanged)
+            .then(|| TodoId::from_parts(crate::ulid_ms(bits), bits))
+    }
+
+    /// The source that a source kind names.
+    pub fn source_id(&self) -> Option<SourceId> {
+        let bits = self.subject?;
+        (self.kind == FeedKind::SourceChanged)
+            .then(|| SourceId::from_parts(crate::ulid_ms(bits), bits))
+    }
 }
 
 impl EventRow {

@@ -1,6 +1,6 @@
 //! Who is here: tenants, domains, identities, addresses, keys, people who sign in.
 
-use crate::word::words;
+use crate::{row::KeyGrants, word::words};
 use postroom_types::{
     AddressId, DomainId, IdentityId, KeyId, Level, Permission, TenantId, Timestamp,
 };
@@ -200,6 +200,8 @@ pub struct KeyRow {
     pub identity_id: Option<IdentityId>,
     /// What it may do, sorted.
     pub permissions: Vec<Permission>,
+    /// Queues and replay targets it was granted.
+    pub grants: KeyGrants,
     /// When it ends.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.

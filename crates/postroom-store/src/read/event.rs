@@ -5,8 +5,8 @@ use crate::{
     rows::{self, columns},
     select::{self, Select},
 };
-use postroom_core::{EventRow, FeedRow, ImportFailureRow, Sha256Bytes};
-use postroom_types::{IdentityId, TenantId, TenantScope, Timestamp};
+use postroom_core::{Disposition, EventRow, FeedRow, ImportFailureRow, Sha256Bytes};
+use postroom_types::{IdentityId, SourceId, TenantId, TenantScope, Timestamp};
 use std::collections::HashSet;
 
 /// The old edge of a list of events.
@@ -25,6 +25,10 @@ pub struct EventFilter {
     pub provider: Option<String>,
     /// Only of this type.
     pub event_type: Option<String>,
+    /// Only with this disposition.
+    pub disposition: Option<Disposition>,
+    /// Only through this source.
+    pub source: Option<SourceId>,
     /// Only since.
     pub since: Option<Since>,
     /// Only with a smaller id (the last one of the page before).
@@ -48,6 +52,14 @@ pub async fn events(
         .scope(scope)
         .filter(" AND provider = ", filter.provider.as_deref())
         .filter(" AND event_type = ", filter.event_type.as_deref())
+        .filter(
+            " AND disposition = ",
+            filter.disposition.map(Disposition::as_str),
+        )
+        .filter(
+            " AND source_id IS NOT NULL AND source_id = ",
+            filter.source.map(SourceId::bits),
+        )
         .filter(" AND id >= ", since)
         .filter(" AND id < ", filter.below)
         .text(" ORDER BY id DESC LIMIT ")
@@ -87,7 +99,7 @@ pub async fn event_payload(
     }
 }
 
-/// Pending events of all tenants after a place (tenant and id), in that order.
+/// Pending mail of all tenants after a place (tenant and id), in that order.
 pub async fn pending_events(
     store: &Store,
     scope: &WorkerScope,
@@ -99,8 +111,35 @@ pub async fn pending_events(
     Select::new(concat!(
         "SELECT ",
         columns!(event),
-        " FROM events WHERE state = 'pending' AND (tenant_id, id) > ("
+        " FROM events WHERE state = 'pending' AND family = 'mail' AND (tenant_id, id) > ("
     ))
+    .value(tenant)
+    .text(", ")
+    .value(id)
+    .text(") ORDER BY tenant_id, id LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::event)
+    .await
+}
+
+/// Pending deliveries that carry mail and are not put off, of all tenants after a place (tenant and
+/// id), in that order.
+pub async fn pending_deliveries(
+    store: &Store,
+    scope: &WorkerScope,
+    after: Option<(TenantId, u64)>,
+    limit: usize,
+) -> Result<Vec<EventRow>, StoreError> {
+    let WorkerScope(()) = scope;
+    let (tenant, id) = after.map_or((0, 0), |(tenant, id)| (tenant.bits(), id));
+    Select::new(concat!(
+        "SELECT ",
+        columns!(event),
+        " FROM events WHERE state = 'pending' AND family <> 'mail' AND (next_try_at IS NULL OR \
+         next_try_at <= "
+    ))
+    .value(store.now().ms())
+    .text(") AND (tenant_id, id) > (")
     .value(tenant)
     .text(", ")
     .value(id)
@@ -112,11 +151,13 @@ pub async fn pending_events(
 
 /// The oldest mail of the tenant that was received and is no message yet, by its event's id.
 pub async fn oldest_pending(store: &Store, scope: &TenantScope) -> Result<Option<u64>, StoreError> {
-    Select::new("SELECT id FROM events WHERE state = 'pending' AND tenant_id = ")
-        .value(scope.tenant().bits())
-        .text(" ORDER BY id LIMIT 1")
-        .first(store, |row| rows::unsigned(row, 0))
-        .await
+    Select::new(
+        "SELECT id FROM events WHERE state = 'pending' AND family = 'mail' AND tenant_id = ",
+    )
+    .value(scope.tenant().bits())
+    .text(" ORDER BY id LIMIT 1")
+    .first(store, |row| rows::unsigned(row, 0))
+    .await
 }
 
 /// The tenant's feed after a position, in order, only what the scope reaches.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::sql::{Row, Value, signed};
 use postroom_core::{EventRow, FeedRow, ImportFailureRow};
-use postroom_types::{IdentityId, MessageId};
+use postroom_types::{IdentityId, MessageId, SourceId, TodoId};
 
 pub(crate) fn feed(row: &Row) -> Result<FeedRow> {
     let subject = row.opt_blob(4)?;
@@ -63,10 +63,18 @@ pub(crate) fn event(row: &Row) -> Result<EventRow> {
         state: word(row, 20)?,
         message_id: opt_id(row, 21, MessageId::from_parts)?,
         detail: row.opt_text(22)?,
+        source_id: opt_id(row, 23, SourceId::from_parts)?,
+        carries_mail: row.int(24)? != 0,
+        redeliveries: unsigned(row, 25)?,
+        last_redelivered_at: opt_at(row, 26)?,
+        routing_trace: row.opt_text(27)?,
+        todo_id: opt_id(row, 28, TodoId::from_parts)?,
+        tries: unsigned(row, 29)?,
+        next_try_at: opt_at(row, 30)?,
     })
 }
 
-pub(crate) fn event_values(row: &EventRow) -> [Value; 23] {
+pub(crate) fn event_values(row: &EventRow) -> [Value; 31] {
     let headers = (!row.headers.is_empty()).then(|| json_text(&row.headers));
     [
         row.tenant_id.bits().into(),
@@ -92,6 +100,14 @@ pub(crate) fn event_values(row: &EventRow) -> [Value; 23] {
         row.state.as_str().into(),
         opt_bits(row.message_id.map(MessageId::bits)),
         opt_text(&row.detail),
+        opt_bits(row.source_id.map(SourceId::bits)),
+        row.carries_mail.into(),
+        row.redeliveries.into(),
+        opt_ms(row.last_redelivered_at),
+        opt_text(&row.routing_trace),
+        opt_bits(row.todo_id.map(TodoId::bits)),
+        row.tries.into(),
+        opt_ms(row.next_try_at),
     ]
 }
 

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::sql::{Row, Value};
 use postroom_core::{
-    AddressRow, DomainRow, IdentityRow, KeyRow, KeySecretRow, OwnerLinkRow, SessionRow, TenantRow,
-    deployment,
+    AddressRow, DomainRow, IdentityRow, KeyGrants, KeyRow, KeySecretRow, OwnerLinkRow, SessionRow,
+    TenantRow, deployment,
 };
 use postroom_types::{IdentityId, TenantId};
 
@@ -141,6 +141,12 @@ pub(crate) fn key(row: &Row) -> Result<KeyRow> {
         tenant_id: opt_id(row, 4, TenantId::from_parts)?,
         identity_id: opt_id(row, 5, IdentityId::from_parts)?,
         permissions,
+        grants: row
+            .opt_text(11)?
+            .as_deref()
+            .map(json)
+            .transpose()?
+            .unwrap_or_default(),
         expires_at: opt_at(row, 7)?,
         revoked_at: opt_at(row, 8)?,
         last_used_at: opt_at(row, 9)?,
@@ -148,7 +154,8 @@ pub(crate) fn key(row: &Row) -> Result<KeyRow> {
     })
 }
 
-pub(crate) fn key_values(row: &KeyRow) -> [Value; 11] {
+pub(crate) fn key_values(row: &KeyRow) -> [Value; 12] {
+    let grants = (row.grants != KeyGrants::default()).then(|| json_text(&row.grants));
     let permissions: Vec<&str> = row.permissions.iter().map(|p| p.as_str()).collect();
     [
         row.id.bits().into(),
@@ -162,6 +169,7 @@ pub(crate) fn key_values(row: &KeyRow) -> [Value; 11] {
         opt_ms(row.revoked_at),
         opt_ms(row.last_used_at),
         ms(row.created_at),
+        Value::OptText(grants),
     ]
 }
 

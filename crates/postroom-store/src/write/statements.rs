@@ -19,6 +19,7 @@ impl Writes {
         self.write_arrivals(conn).await?;
         self.write_mail(conn).await?;
         self.write_threads(conn).await?;
+        std::mem::take(&mut self.work).write(conn).await?;
         self.write_rest(conn).await?;
         write_counters(conn, &counters).await
     }
@@ -66,10 +67,10 @@ impl Writes {
     async fn write_access(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO api_keys (id, name, level, mode, tenant_id, identity_id, permissions, \
-             expires_at, revoked_at, last_used_at, created_at) VALUES {} \
+             expires_at, revoked_at, last_used_at, created_at, grants) VALUES {} \
              ON CONFLICT (id) DO UPDATE SET revoked_at = excluded.revoked_at, \
-             last_used_at = excluded.last_used_at",
-            11,
+             last_used_at = excluded.last_used_at, grants = excluded.grants",
+            12,
             flat(self.keys.values().map(rows::key_values)),
         )
         .await?;
@@ -140,10 +141,14 @@ impl Writes {
             "INSERT INTO events (tenant_id, id, identity_id, provider, family, event_type, \
              external_key, trust_mode, verified, verify_detail, content_type, headers, sha256, \
              payload_size, source_ip, mail_from, delivered_to, received_at, occurred_at, \
-             disposition, state, message_id, detail) VALUES {} \
+             disposition, state, message_id, detail, source_id, carries_mail, redeliveries, \
+             last_redelivered_at, routing_trace, todo_id, tries, next_try_at) VALUES {} \
              ON CONFLICT (tenant_id, id) DO UPDATE SET disposition = excluded.disposition, \
-             state = excluded.state, message_id = excluded.message_id, detail = excluded.detail",
-            23,
+             state = excluded.state, message_id = excluded.message_id, detail = excluded.detail, \
+             redeliveries = excluded.redeliveries, \
+             last_redelivered_at = excluded.last_redelivered_at, todo_id = excluded.todo_id, \
+             tries = excluded.tries, next_try_at = excluded.next_try_at",
+            31,
             flat(self.events.values().map(rows::event_values)),
         )
         .await?;

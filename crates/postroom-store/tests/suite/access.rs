@@ -18,6 +18,7 @@ fn create(world: &World, minted: &MintedKey) -> CreateKey {
         tenant: Some(world.tenant),
         identity: Some(world.identity),
         permissions: Permission::AGENT_DEFAULT.to_vec(),
+        grants: Default::default(),
         expires_at: None,
         credential: minted.credential.clone(),
     }
@@ -160,6 +161,7 @@ fn a_level_holds_only_permissions_that_fit_it() {
             tenant: None,
             identity: None,
             permissions: vec![Permission::TenantsManage],
+            grants: Default::default(),
             ..create(&world, &minted)
         });
         let Outcome::Key(row) = store.transact(platform).await.expect("made") else {

@@ -109,6 +109,7 @@ fn a_row_that_the_database_refuses_stops_its_own_command_only() {
                 tenant: Some(world.tenant),
                 identity: None,
                 permissions: vec![postroom_types::Permission::SearchRead],
+                grants: Default::default(),
                 expires_at: None,
                 credential: minted.credential.clone(),
             })

@@ -1,0 +1,329 @@
+//! Todos, their attempts, queues.
+//!
+//! Each read asks for a [`Worker`]: what its scope does not reach and its queues do not name reads
+//! as missing.
+
+use crate::{
+    Store, StoreError, WorkerScope,
+    rows::{self, columns},
+    select::{self, Select},
+};
+use postroom_core::{AttemptRow, QUARANTINE_QUEUE, QueueRow, TodoRow, TodoState, Worker};
+use postroom_types::{TenantId, Timestamp, TodoId, limit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which todos to list; newest first.
+#[derive(Debug, Clone, Default)]
+pub struct TodoFilter {
+    /// Only of this queue.
+    pub queue: Option<String>,
+    /// Only in this state.
+    pub state: Option<TodoState>,
+    /// Only created before this one (the last one of the page before).
+    pub below: Option<TodoId>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A todo with all that is kept of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Todo {
+    /// The todo.
+    pub row: TodoRow,
+    /// What came of it, JSON.
+    pub result: Option<String>,
+    /// Attempts that ended, newest first; the one in progress is the row's lease.
+    pub attempts: Vec<AttemptRow>,
+    /// How many attempts that ended are kept; older ones were dropped.
+    pub attempts_kept: u64,
+}
+
+/// How many todos a queue has in each state.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueueCounts {
+    /// Waiting.
+    pub pending: u64,
+    /// Under a lease.
+    pub claimed: u64,
+    /// Parked until their next try.
+    pub parked: u64,
+    /// Failed for good.
+    pub dead_letters: u64,
+    /// Done.
+    pub done: u64,
+    /// When the oldest waiting one was created.
+    pub oldest_pending_at: Option<Timestamp>,
+}
+
+impl Select {
+    /// What the worker sees of a table of todos.
+    fn seen_by(self, worker: &Worker) -> Self {
+        let select = self.scope(&worker.scope);
+        let select = match &worker.queues {
+            Some(queues) if queues.is_empty() => select.text(" AND 1 = 0"),
+            Some(queues) => select
+                .text(" AND queue IN ")
+                .list(queues.iter().map(|name| name.as_str().into())),
+            None => select,
+        };
+        if worker.reviews_quarantine {
+            select
+        } else {
+            select.text(" AND queue <> ").value(QUARANTINE_QUEUE)
+        }
+    }
+}
+
+/// Todos without payload and result, newest first.
+pub async fn todos(
+    store: &Store,
+    worker: &Worker,
+    filter: &TodoFilter,
+) -> Result<Vec<TodoRow>, StoreError> {
+    let select = Select::new(concat!("SELECT ", columns!(todo), " FROM todos WHERE "))
+        .seen_by(worker)
+        .filter(" AND queue = ", filter.queue.as_deref());
+    let select = match filter.state {
+        Some(TodoState::Done) => select.text(" AND state = 'done'"),
+        // The words of the index of what is not done.
+        Some(state) => select
+            .text(" AND state <> 'done' AND state = ")
+            .value(state.as_str()),
+        None => select,
+    };
+    select
+        .filter(" AND id < ", filter.below.map(TodoId::bits))
+        .text(" ORDER BY id DESC LIMIT ")
+        .value(select::rows(filter.limit))
+        .all(store, rows::todo)
+        .await
+}
+
+/// One todo, with its newest attempts.
+pub async fn todo(
+    store: &Store,
+    worker: &Worker,
+    id: TodoId,
+    attempts: usize,
+) -> Result<Option<Todo>, StoreError> {
+    let found = Select::new(concat!(
+        "SELECT ",
+        columns!(todo),
+        ", result FROM todos WHERE "
+    ))
+    .seen_by(worker)
+    .text(" AND id = ")
+    .value(id.bits())
+    .first(store, |row| Ok((rows::todo(row)?, row.opt_text(39)?)))
+    .await?;
+    let Some((row, result)) = found else {
+        return Ok(None);
+    };
+    let kept = Select::new("SELECT COUNT(*) FROM todo_attempts WHERE tenant_id = ")
+        .value(row.tenant_id.bits())
+        .text(" AND todo_id = ")
+        .value(id.bits())
+        .first(store, |row| rows::unsigned(row, 0))
+        .await?;
+    let attempts = attempts_of(store, row.tenant_id, id, attempts).await?;
+    Ok(Some(Todo {
+        row,
+        result,
+        attempts,
+        attempts_kept: kept.unwrap_or(0),
+    }))
+}
+
+async fn attempts_of(
+    store: &Store,
+    tenant: TenantId,
+    todo: TodoId,
+    limit: usize,
+) -> Result<Vec<AttemptRow>, StoreError> {
+    Select::new(concat!(
+        "SELECT ",
+        columns!(attempt),
+        " FROM todo_attempts WHERE tenant_id = "
+    ))
+    .value(tenant.bits())
+    .text(" AND todo_id = ")
+    .value(todo.bits())
+    .text(" ORDER BY seq DESC LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::attempt)
+    .await
+}
+
+/// The newest attempts of a todo that ended, newest first; none of a todo that the worker does not
+/// see.
+pub async fn todo_attempts(
+    store: &Store,
+    worker: &Worker,
+    todo: TodoId,
+    limit: usize,
+) -> Result<Vec<AttemptRow>, StoreError> {
+    match todo_row(store, worker, todo).await? {
+        Some(row) => attempts_of(store, row.tenant_id, todo, limit).await,
+        None => Ok(Vec::new()),
+    }
+}
+
+/// One todo without payload, result and attempts.
+pub async fn todo_row(
+    store: &Store,
+    worker: &Worker,
+    id: TodoId,
+) -> Result<Option<TodoRow>, StoreError> {
+    Select::new(concat!("SELECT ", columns!(todo), " FROM todos WHERE "))
+        .seen_by(worker)
+        .text(" AND id = ")
+        .value(id.bits())
+        .first(store, rows::todo)
+        .await
+}
+
+/// The payload that a todo carries itself, JSON; `None` for one whose payload is its event's.
+pub async fn todo_payload(
+    store: &Store,
+    worker: &Worker,
+    id: TodoId,
+) -> Result<Option<String>, StoreError> {
+    if todo_row(store, worker, id).await?.is_none() {
+        return Ok(None);
+    }
+    Select::new("SELECT payload FROM todo_payloads WHERE tenant_id = ")
+        .value(worker.scope.tenant().bits())
+        .text(" AND todo_id = ")
+        .value(id.bits())
+        .first(store, |row| Ok(row.text(0)?))
+        .await
+}
+
+/// Whether something waits that such a claimant could take; a cheap look before a claim that
+/// waits. Says yes now and then when nothing is to be had, never no when there is something in
+/// `queues` (or, without, in any queue).
+pub async fn work_waits(
+    store: &Store,
+    worker: &Worker,
+    queues: Option<&[String]>,
+) -> Result<bool, StoreError> {
+    let now = store.now();
+    for condition in [
+        "state <> 'done' AND state = 'pending'".to_owned(),
+        format!("due_at IS NOT NULL AND due_at <= {}", now.ms()),
+    ] {
+        let select = Select::new("SELECT 1 FROM todos WHERE ")
+            .seen_by(worker)
+            .text(" AND ")
+            .text(&condition);
+        let select = match queues {
+            Some([]) => return Ok(false),
+            Some(queues) => select
+                .text(" AND queue IN ")
+                .list(queues.iter().map(|name| name.as_str().into())),
+            None => select,
+        };
+        if !select.text(" LIMIT 1").fetch(store).await?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Counts per queue that the worker sees, with the age of the oldest waiting one.
+pub async fn queue_counts(
+    store: &Store,
+    worker: &Worker,
+) -> Result<BTreeMap<String, QueueCounts>, StoreError> {
+    let mut out: BTreeMap<String, QueueCounts> = BTreeMap::new();
+    let all = Select::new("SELECT queue, COUNT(*) FROM todos WHERE ")
+        .seen_by(worker)
+        .text(" GROUP BY queue")
+        .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
+        .await?;
+    for (queue, count) in all {
+        out.entry(queue).or_default().done = count;
+    }
+    let open = Select::new("SELECT queue, state, COUNT(*) FROM todos WHERE ")
+        .seen_by(worker)
+        .text(" AND state <> 'done' GROUP BY queue, state")
+        .all(store, |row| {
+            Ok((row.text(0)?, row.text(1)?, rows::unsigned(row, 2)?))
+        })
+        .await?;
+    for (queue, state, count) in open {
+        let counts = out.entry(queue).or_default();
+        counts.done = counts.done.saturating_sub(count);
+        match state.as_str() {
+            "pending" => counts.pending = count,
+            "claimed" => counts.claimed = count,
+            _ => counts.dead_letters = count,
+        }
+    }
+    let parked = Select::new("SELECT queue, COUNT(*) FROM todos WHERE ")
+        .seen_by(worker)
+        .text(" AND due_at IS NOT NULL AND state = 'failed' GROUP BY queue")
+        .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
+        .await?;
+    for (queue, count) in parked {
+        let counts = out.entry(queue).or_default();
+        counts.parked = count;
+        counts.dead_letters = counts.dead_letters.saturating_sub(count);
+    }
+    let waiting: BTreeSet<String> = out
+        .iter()
+        .filter(|(_, counts)| counts.pending > 0)
+        .map(|(queue, _)| queue.clone())
+        .collect();
+    for queue in waiting {
+        // Ids begin with their time.
+        let oldest =
+            Select::new("SELECT MIN(created_at) FROM (SELECT created_at FROM todos WHERE ")
+                .seen_by(worker)
+                .text(" AND state <> 'done' AND state = 'pending' AND queue = ")
+                .value(queue.as_str())
+                .text(" ORDER BY id LIMIT 1) AS oldest")
+                .first(store, |row| Ok(row.opt_int(0)?))
+                .await?;
+        if let Some(counts) = out.get_mut(&queue) {
+            counts.oldest_pending_at = oldest.flatten().map(Timestamp::from_ms);
+        }
+    }
+    Ok(out)
+}
+
+/// Settings of the queues that the worker sees.
+pub async fn queues(store: &Store, worker: &Worker) -> Result<Vec<QueueRow>, StoreError> {
+    let found = Select::new(concat!(
+        "SELECT ",
+        columns!(queue),
+        " FROM queues WHERE tenant_id = "
+    ))
+    .value(worker.scope.tenant().bits())
+    .text(" ORDER BY name LIMIT ")
+    .value(select::rows(limit::QUEUES_PER_TENANT))
+    .all(store, rows::queue)
+    .await?;
+    Ok(found
+        .into_iter()
+        .filter(|row| worker.sees_queue(&row.name))
+        .collect())
+}
+
+/// When something is due next in each tenant that has anything due: a lease ends, a try begins.
+pub async fn next_due(
+    store: &Store,
+    scope: &WorkerScope,
+) -> Result<Vec<(TenantId, Timestamp)>, StoreError> {
+    let WorkerScope(()) = scope;
+    let found = Select::new(
+        "SELECT tenant_id, (SELECT MIN(due_at) FROM todos WHERE todos.tenant_id = \
+         counters.tenant_id AND due_at IS NOT NULL) FROM counters",
+    )
+    .all(store, |row| Ok((rows::tenant_id(row, 0)?, row.opt_int(1)?)))
+    .await?;
+    Ok(found
+        .into_iter()
+        .filter_map(|(tenant, due)| Some((tenant, Timestamp::from_ms(due?))))
+        .collect())
+}
