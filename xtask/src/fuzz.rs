@@ -5,7 +5,17 @@ use anyhow::Result;
 use crate::process;
 
 /// Every target of `fuzz/Cargo.toml`.
-const TARGETS: &[&str] = &["address", "html", "mail", "mcp", "query", "quotes", "smtp"];
+const TARGETS: &[&str] = &[
+    "address",
+    "egress_url",
+    "html",
+    "mail",
+    "mcp",
+    "query",
+    "quotes",
+    "rule",
+    "smtp",
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Options {

@@ -252,6 +252,15 @@ fn only_net_and_the_command_line_open_connections() {
 }
 
 #[test]
+fn only_the_guard_dials() {
+    let outside: Vec<String> = hits("postroom-net", &["TcpStream::connect"])
+        .into_iter()
+        .filter(|hit| !hit.contains("src/egress"))
+        .collect();
+    assert!(outside.is_empty(), "{}", outside.join("\n"));
+}
+
+#[test]
 fn files_are_named_for_what_is_in_them() {
     let packages = packages(&licences::metadata().expect("cargo metadata"));
     let rooms = packages.keys().filter(|name| name.starts_with("postroom"));

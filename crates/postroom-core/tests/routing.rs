@@ -1,5 +1,11 @@
 //! Routing rules: what may be written, what it decides, what it can never do.
 
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why and ends"
+)]
+
 use std::collections::BTreeMap;
 
 use postroom_core::{
@@ -692,7 +698,7 @@ fn a_rule_that_would_run_away_ends_as_a_fault() {
         body: body.as_bytes(),
         ..Delivered::default()
     });
-    let look = vec!["payload.text.contains('b')"; 8].join(" || ");
+    let look = ["payload.text.contains('b')"; 8].join(" || ");
     let expr = format!("payload.items.exists(i, {look}) || true");
     let judgement = compile_one(&expr).expect("rules").evaluate(&envelope);
     assert_eq!(judgement.disposition, Disposition::Faulted);

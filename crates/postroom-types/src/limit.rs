@@ -220,7 +220,7 @@ limits! {
     RULE_TEXT_BYTES: usize = 64 * 1024, "cut";
     /// Steps that the rules of a source may take for one event: values looked at, and bytes of
     /// text by 64 (by 1 for patterns).
-    RULE_STEPS: u64 = 2_000_000, "the rule faults, budget_exhausted";
+    RULE_STEPS: u64 = 4_000_000, "the rule faults, budget_exhausted";
     /// Signatures in one webhook header.
     WEBHOOK_SIGNATURES: usize = 32, "malformed_signature";
     /// Secrets of one source that are tried.

@@ -133,8 +133,9 @@ impl Rules {
     /// Judges a delivery. The same rules and envelope give the same judgement.
     pub fn evaluate(&self, envelope: &Envelope) -> Judgement {
         let meter = Arc::new(Meter::default());
+        let context = self.context(envelope, &meter);
         for (index, (rule, expression)) in self.rules.iter().enumerate() {
-            match self.is_true(expression, envelope, &meter) {
+            match is_true(expression, context.as_ref(), &meter) {
                 Ok(false) => {}
                 Ok(true) => {
                     let trace = Trace::of_rule(index, rule, None, rule.action.clone(), Vec::new());
@@ -169,33 +170,18 @@ impl Rules {
         Judgement::of(self.default.as_ref(), envelope, trace)
     }
 
-    fn is_true(
+    /// What all rules see and may call.
+    fn context<'v>(
         &self,
-        expression: &IdedExpr,
-        envelope: &Envelope,
-        meter: &Arc<Meter>,
-    ) -> Result<bool, (&'static str, &'static str)> {
-        // The evaluator is somebody else's and reads what an outsider wrote.
-        let evaluated = catch_unwind(AssertUnwindSafe(
-            || -> Result<Option<bool>, ExecutionError> {
-                let mut context = Context::with_env(Arc::clone(&self.env));
-                self.declare(&mut context, meter)?;
-                for name in ROOTS.iter().chain(EVENT_FIELDS) {
-                    context.add_variable_as_val(*name, value::of(envelope.variable(name), meter)?);
-                }
-                let result = CelValue::resolve_val(expression, &context)?;
-                Ok(result.downcast_ref::<CelBool>().map(|bool| *bool.inner()))
-            },
-        ));
-        if meter.is_exhausted() {
-            return Err(("budget_exhausted", "the rules looked at more than they may"));
+        envelope: &'v Envelope,
+        meter: &'v Arc<Meter>,
+    ) -> Result<Context<'v, 'v>, ExecutionError> {
+        let mut context = Context::with_env(Arc::clone(&self.env));
+        self.declare(&mut context, meter)?;
+        for name in ROOTS.iter().chain(EVENT_FIELDS) {
+            context.add_variable_as_val(*name, value::of(envelope.variable(name), meter)?);
         }
-        match evaluated {
-            Ok(Ok(Some(result))) => Ok(result),
-            Ok(Ok(None)) => Err(("not_boolean", "the expression is neither true nor false")),
-            Ok(Err(error)) => Err(cause(&error)),
-            Err(_) => Err(("error", "the expression could not be evaluated")),
-        }
+        Ok(context)
     }
 
     /// Functions that are counted by what they read.
@@ -222,6 +208,29 @@ impl Rules {
         };
         context.add_function("matches", matches).map_err(wrong)?;
         context.add_function("lowerAscii", lower).map_err(wrong)
+    }
+}
+
+/// Whether an expression is true; else why that cannot be said.
+fn is_true(
+    expression: &IdedExpr,
+    context: Result<&Context<'_, '_>, &ExecutionError>,
+    meter: &Meter,
+) -> Result<bool, (&'static str, &'static str)> {
+    let context = context.map_err(cause)?;
+    // The evaluator is somebody else's and reads what an outsider wrote.
+    let evaluated = catch_unwind(AssertUnwindSafe(|| {
+        let result = CelValue::resolve_val(expression, context)?;
+        Ok(result.downcast_ref::<CelBool>().map(|bool| *bool.inner()))
+    }));
+    if meter.is_exhausted() {
+        return Err(("budget_exhausted", "the rules looked at more than they may"));
+    }
+    match evaluated {
+        Ok(Ok(Some(result))) => Ok(result),
+        Ok(Ok(None)) => Err(("not_boolean", "the expression is neither true nor false")),
+        Ok(Err(error)) => Err(cause(&error)),
+        Err(_) => Err(("error", "the expression could not be evaluated")),
     }
 }
 

@@ -251,7 +251,7 @@ impl Indexer for ListView<'_> {
             .ok()
             .and_then(|index| self.shown().get(index))
             .ok_or_else(|| ExecutionError::IndexOutOfBounds(cel::Value::Int(*index.inner())))?;
-        of(item, self.meter).map(|value| CowVal::Owned(value))
+        of(item, self.meter).map(CowVal::Owned)
     }
 
     fn steal<'v>(self: Box<Self>, index: &dyn Val) -> Result<Box<dyn Val + 'v>, ExecutionError>
@@ -355,7 +355,7 @@ impl Indexer for MapView<'_> {
             self.meter.take(1)?;
             return Err(ExecutionError::no_such_key(""));
         };
-        of(value, self.meter).map(|value| CowVal::Owned(value))
+        of(value, self.meter).map(CowVal::Owned)
     }
 
     fn steal<'v>(self: Box<Self>, key: &dyn Val) -> Result<Box<dyn Val + 'v>, ExecutionError>

@@ -39,7 +39,7 @@ async fn a_request_arrives_as_it_was_given() {
         "content-length: 7",
         "x-event: push",
     ] {
-        assert!(lines.contains(&line.as_ref()), "{line} in {request}");
+        assert!(lines.contains(&line), "{line} in {request}");
     }
     assert!(!request.contains("accept-encoding") && !request.contains("cookie"));
 }
