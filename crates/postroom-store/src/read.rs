@@ -15,6 +15,7 @@ pub use access::{
     CredentialAnswer, SessionAnswer, credential, key, keys, owner_link_open, person_signed_in,
     platform_key, platform_keys, session,
 };
+pub use blob::{KeptBytes, kept_bytes};
 pub use contact::{ContactFilter, ContactPlace, contacts};
 pub use event::{
     EventFilter, Since, changes, event, event_payload, events, import_failure_payload,

@@ -188,7 +188,7 @@ fn opt_unsigned(row: &Row, place: usize) -> Result<Option<u64>> {
         .map_err(|_| damaged("a number"))
 }
 
-fn word<W: FromStr>(row: &Row, place: usize) -> Result<W> {
+pub(crate) fn word<W: FromStr>(row: &Row, place: usize) -> Result<W> {
     row.text(place)?.parse().map_err(|_| damaged("a word"))
 }
 

@@ -29,6 +29,20 @@ pub(crate) enum Value {
     OptBlob(Option<Vec<u8>>),
 }
 
+impl Value {
+    /// Nothing, of the same type.
+    fn emptied(&self) -> Self {
+        match self {
+            Self::Int(_) => Self::Int(0),
+            Self::OptInt(_) => Self::OptInt(None),
+            Self::Text(_) => Self::Text(String::new()),
+            Self::OptText(_) => Self::OptText(None),
+            Self::Blob(_) => Self::Blob(Vec::new()),
+            Self::OptBlob(_) => Self::OptBlob(None),
+        }
+    }
+}
+
 impl From<i64> for Value {
     fn from(value: i64) -> Self {
         Self::Int(value)
@@ -152,9 +166,24 @@ enum Raw {
     Postgres(PgConnection),
 }
 
+/// Statements that wait to be run in one go, and their values in order.
+#[derive(Default)]
+struct Script {
+    text: String,
+    values: Vec<Value>,
+    /// Whether it is of a shape that hardly comes again, so that its prepared form is not kept.
+    rare: bool,
+}
+
+/// Values of a script from which on it is run before more is added.
+const SCRIPT_VALUES: usize = 4_096;
+
 /// One connection: the writer's, or that of a migration.
 pub(crate) struct Conn {
     raw: Raw,
+    /// On SQLite, writes that have not run yet: each statement that runs alone costs two turns
+    /// between threads, which is more than most of them cost themselves.
+    script: Script,
     /// Statements that were built for a number of rows, so that they are built once and found in
     /// the connection's cache of prepared statements.
     built: HashMap<(&'static str, usize), Arc<str>>,
@@ -167,6 +196,7 @@ impl Conn {
     pub(crate) fn sqlite(conn: SqliteConnection) -> Self {
         Self {
             raw: Raw::Sqlite(conn),
+            script: Script::default(),
             built: HashMap::new(),
         }
     }
@@ -174,6 +204,7 @@ impl Conn {
     pub(crate) fn postgres(conn: PgConnection) -> Self {
         Self {
             raw: Raw::Postgres(conn),
+            script: Script::default(),
             built: HashMap::new(),
         }
     }
@@ -184,6 +215,7 @@ impl Conn {
 
     /// Runs statements without values.
     pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), sqlx::Error> {
+        self.flush().await?;
         let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
         match &mut self.raw {
             Raw::Sqlite(conn) => sql.execute(conn).await.map(drop),
@@ -201,12 +233,62 @@ impl Conn {
         self.batch(sql).await
     }
 
+    /// Runs what waits, and commits.
     pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
-        self.batch("COMMIT").await
+        if self.script.text.is_empty() {
+            return self.batch("COMMIT").await;
+        }
+        self.script.text.push_str("COMMIT;");
+        self.flush().await
     }
 
     pub(crate) async fn rollback(&mut self) -> Result<(), sqlx::Error> {
+        self.script = Script::default();
         self.batch("ROLLBACK").await
+    }
+
+    /// A write whose count of rows nobody asks for: on SQLite it runs with the others, at the
+    /// latest when the transaction commits, which then gives its error.
+    pub(crate) async fn queue(&mut self, sql: &str, values: Vec<Value>) -> Result<(), sqlx::Error> {
+        if self.is_postgres() {
+            return self.execute(sql, values).await.map(drop);
+        }
+        if self.script.values.len() >= SCRIPT_VALUES {
+            self.flush().await?;
+        }
+        self.script.rare = true;
+        // Placeholders of a script are taken in order, so each gets a value of its own.
+        let mut parts = sql.split('$');
+        self.script.text.push_str(parts.next().unwrap_or_default());
+        for part in parts {
+            let end = part
+                .find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(part.len());
+            let (number, rest) = part.split_at(end);
+            let place: usize = number.parse().unwrap_or(0);
+            let value = place.checked_sub(1).and_then(|place| values.get(place));
+            let Some(value) = value.cloned() else {
+                return Err(sqlx::Error::Protocol(format!("no value for ${number}")));
+            };
+            self.script.values.push(value);
+            self.script.text.push('?');
+            self.script.text.push_str(rest);
+        }
+        self.script.text.push(';');
+        Ok(())
+    }
+
+    /// Runs the writes that wait.
+    async fn flush(&mut self) -> Result<(), sqlx::Error> {
+        let Script { text, values, rare } = std::mem::take(&mut self.script);
+        match &mut self.raw {
+            Raw::Sqlite(conn) if !text.is_empty() => sqlite_query(text.into(), values)
+                .persistent(!rare)
+                .execute(conn)
+                .await
+                .map(drop),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) async fn execute(
@@ -214,6 +296,7 @@ impl Conn {
         sql: impl Into<Arc<str>>,
         values: Vec<Value>,
     ) -> Result<u64, sqlx::Error> {
+        self.flush().await?;
         let sql = sql.into();
         match &mut self.raw {
             Raw::Sqlite(conn) => sqlite_query(sql, values)
@@ -232,6 +315,7 @@ impl Conn {
         sql: impl Into<Arc<str>>,
         values: Vec<Value>,
     ) -> Result<Vec<Row>, sqlx::Error> {
+        self.flush().await?;
         let sql = sql.into();
         match &mut self.raw {
             Raw::Sqlite(conn) => sqlite_query(sql, values)
@@ -277,7 +361,10 @@ impl Conn {
         Ok(out)
     }
 
-    /// Inserts rows of `width` values each; `sql` has `{}` where the rows go.
+    /// Inserts rows of `width` values each; `sql` has `VALUES {}` where the rows go.
+    ///
+    /// Each statement costs a turn of the thread or the server that runs it, so a number of rows
+    /// that no statement is built for is filled up with empty ones, which the statement leaves out.
     pub(crate) async fn insert(
         &mut self,
         sql: &'static str,
@@ -285,14 +372,34 @@ impl Conn {
         mut rows: Vec<Value>,
     ) -> Result<(), sqlx::Error> {
         while !rows.is_empty() {
+            let rest = rows.split_off(rows.len().min(64 * width));
             let count = rows.len() / width.max(1);
-            let chunk = CHUNKS.into_iter().find(|n| *n <= count).unwrap_or(1);
-            let rest = rows.split_off(rows.len().min(chunk * width));
+            let chunk = CHUNKS.into_iter().rev().find(|n| *n >= count).unwrap_or(64);
+            let empty: Vec<Value> = rows.iter().take(width).map(Value::emptied).collect();
+            for _ in count..chunk {
+                rows.extend(empty.iter().cloned());
+            }
             let numbered = self.is_postgres();
-            let text = self.built(sql, chunk, |sql| {
-                sql.replace("{}", &row_placeholders(chunk, width, numbered))
-            });
-            self.execute(text, rows).await?;
+            let text = if chunk == 1 {
+                self.built(sql, chunk, |sql| {
+                    sql.replace("{}", &row_placeholders(chunk, width, numbered))
+                })
+            } else {
+                rows.push(Value::Int(i64::try_from(count).unwrap_or(i64::MAX)));
+                self.built(sql, chunk, |sql| {
+                    let listed = row_placeholders(chunk, width, numbered);
+                    let limit = placeholder(chunk * width + 1, numbered);
+                    let some = format!("SELECT * FROM (VALUES {listed}) AS given LIMIT {limit}");
+                    sql.replace("VALUES {}", &some)
+                })
+            };
+            if numbered || chunk == 64 || self.script.values.len() >= SCRIPT_VALUES {
+                self.execute(text, rows).await?;
+            } else {
+                self.script.text.push_str(&text);
+                self.script.text.push(';');
+                self.script.values.append(&mut rows);
+            }
             rows = rest;
         }
         Ok(())

@@ -249,8 +249,8 @@ enum IndexingError {
     Ended,
 }
 
-/// Messages in one commit from which on mail pours.
-const POURING_DOCS: usize = 200;
+/// Messages in one commit from which on mail pours: a commit costs as much as some hundred messages.
+const POURING_DOCS: usize = 8;
 
 async fn round(room: &Arc<Room>) -> Result<Round, IndexingError> {
     let mut found = Round::Idle;

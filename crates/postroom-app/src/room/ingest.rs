@@ -10,16 +10,27 @@ use std::{sync::Arc, time::Duration};
 use futures_util::{StreamExt as _, stream};
 use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
 use postroom_search::Doc;
-use postroom_store::{StoreError, read};
+use postroom_store::{
+    StoreError,
+    read::{self, KeptBytes},
+};
 use postroom_types::TenantId;
 
 use super::{
     Room,
     indexing::{attachments_of, searchable},
 };
+use crate::clock::monotonic;
 
 /// Events that one round takes.
 const ROUND_EVENTS: usize = 128;
+/// Bytes of mails, unpacked, that one read takes; a mail larger than this is read alone.
+const ROUND_BYTES: u64 = 8 * 1024 * 1024;
+/// Events in one round from which on mail pours.
+const POURING_EVENTS: usize = 4;
+/// While mail pours in, rounds are at least so far apart: each costs a commit, which those who wait
+/// for their 250 pay for. A single mail never waits for this.
+const ROUND_PACE: Duration = Duration::from_millis(50);
 /// How long a round waits after the store failed.
 const RETRY: Duration = Duration::from_secs(1);
 /// A lost wake-up costs no more than this.
@@ -30,43 +41,52 @@ pub(super) async fn run(room: Arc<Room>) {
     let mut after = None;
     loop {
         wake.borrow_and_update();
+        let began = monotonic();
         let pause = match round(&room, &mut after).await {
-            Ok(true) => None,
-            Ok(false) => Some(POLL),
+            Ok(0) => {
+                tokio::select! {
+                    () = room.stop.cancelled() => return,
+                    () = tokio::time::sleep(POLL) => {}
+                    changed = wake.changed() => if changed.is_err() { return },
+                }
+                continue;
+            }
+            Ok(POURING_EVENTS..ROUND_EVENTS) => ROUND_PACE.saturating_sub(began.elapsed()),
+            Ok(_) => Duration::ZERO,
             Err(error) => {
                 tracing::error!(%error, "received mail could not be read; trying again");
-                Some(RETRY)
+                RETRY
             }
-        };
-        let Some(pause) = pause else {
-            if room.stop.is_cancelled() {
-                return;
-            }
-            continue;
         };
         tokio::select! {
             () = room.stop.cancelled() => return,
             () = tokio::time::sleep(pause) => {}
-            changed = wake.changed() => if changed.is_err() { return },
         }
     }
 }
 
-/// Works off one batch behind `after`; says whether there may be more right now.
-async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<bool, StoreError> {
-    let events = read::pending_events(&room.store, &room.workers, *after, ROUND_EVENTS).await?;
+/// Works off one batch behind `after`; says how many events there were, 0 when none waits.
+async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize, StoreError> {
+    let mut events = read::pending_events(&room.store, &room.workers, *after, ROUND_EVENTS).await?;
+    if events.is_empty() && after.take().is_some() {
+        // Once more from the beginning: a place behind `after` says nothing of other tenants.
+        events = read::pending_events(&room.store, &room.workers, None, ROUND_EVENTS).await?;
+    }
     let Some(last) = events.last() else {
-        // From the beginning next time: a place behind `after` says nothing of other tenants.
-        return Ok(after.take().is_some());
+        return Ok(0);
     };
     let next = (last.tenant_id, last.id);
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
-    let prepared: Vec<Result<(Command, Option<Doc>), StoreError>> =
-        stream::iter(events.iter().cloned().map(|event| prepare(room, event)))
-            .buffered(lanes)
-            .collect()
-            .await;
-    let prepared = prepared.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut prepared = Vec::with_capacity(events.len());
+    for some in read_together(&events) {
+        let Some(first) = some.first() else { continue };
+        let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
+        let read = some.iter().cloned().zip(bytes);
+        let mut done = stream::iter(read.map(|(event, kept)| prepare(event, kept))).buffered(lanes);
+        while let Some(done) = done.next().await {
+            prepared.push(done);
+        }
+    }
     let (commands, docs): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
     let answers = room.store.transact_all(commands).await?;
     let mut failures = Vec::new();
@@ -93,38 +113,56 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<bool,
         room.store.transact_all(failures).await?;
     }
     *after = Some(next);
-    Ok(true)
+    Ok(events.len())
+}
+
+/// Runs of events of one tenant whose bytes are read in one go, each with at least one event.
+fn read_together(events: &[EventRow]) -> Vec<&[EventRow]> {
+    let mut runs = Vec::new();
+    let mut rest = events;
+    while let Some(first) = rest.first() {
+        let mut bytes = first.payload_size;
+        let more = rest.iter().skip(1).take_while(|event| {
+            bytes = bytes.saturating_add(event.payload_size);
+            event.tenant_id == first.tenant_id && bytes <= ROUND_BYTES
+        });
+        let (run, behind) = rest.split_at(1 + more.count());
+        runs.push(run);
+        rest = behind;
+    }
+    runs
 }
 
 /// Reads one event's mail.
-async fn prepare(room: &Room, event: EventRow) -> Result<(Command, Option<Doc>), StoreError> {
-    let scope = room.workers.tenant(event.tenant_id);
+async fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
     let Some(identity) = event.identity_id else {
-        return Ok((fail(&event, "it belongs to no mailbox"), None));
-    };
-    let raw = match read::event_payload(&room.store, &scope, event.id).await {
-        Ok(Some(raw)) => raw,
-        Ok(None) | Err(StoreError::Damaged(_)) => {
-            tracing::error!(
-                event = event.id,
-                "the bytes of a received mail cannot be read back"
-            );
-            return Ok((fail(&event, "its bytes cannot be read back"), None));
-        }
-        Err(error) => return Err(error),
+        return (fail(&event, "it belongs to no mailbox"), None);
     };
     let (sender, delivered_to) = (event.mail_from.clone(), event.delivered_to.clone());
     let read = tokio::task::spawn_blocking(move || {
+        let raw = kept
+            .ok_or(StoreError::Damaged("a blob that is missing"))?
+            .unpack()?;
         let parsed = postroom_mail::parse_enveloped(&raw, sender.as_deref());
         let draft = Draft::new(parsed, delivered_to);
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);
-        (draft, doc)
+        Ok::<_, StoreError>((draft, doc))
     });
-    // The parser has a guard of its own; this is the second one.
-    let Ok((draft, doc)) = read.await else {
-        tracing::error!(event = event.id, "reading a received mail failed");
-        return Ok((fail(&event, "reading it failed"), None));
+    let (draft, doc) = match read.await {
+        Ok(Ok(read)) => read,
+        Ok(Err(_)) => {
+            tracing::error!(
+                event = event.id,
+                "the bytes of a received mail cannot be read back"
+            );
+            return (fail(&event, "its bytes cannot be read back"), None);
+        }
+        // The parser has a guard of its own; this is the second one.
+        Err(_) => {
+            tracing::error!(event = event.id, "reading a received mail failed");
+            return (fail(&event, "reading it failed"), None);
+        }
     };
     let ingest = Ingest {
         tenant: event.tenant_id,
@@ -132,7 +170,7 @@ async fn prepare(room: &Room, event: EventRow) -> Result<(Command, Option<Doc>),
         identity,
         draft,
     };
-    Ok((Command::Ingest(Box::new(ingest)), Some(doc)))
+    (Command::Ingest(Box::new(ingest)), Some(doc))
 }
 
 fn fail(event: &EventRow, detail: &str) -> Command {

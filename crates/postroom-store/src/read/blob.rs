@@ -1,8 +1,71 @@
 //! Bytes by their digest, for what was found under a scope.
 
-use crate::{Store, StoreError, blob, rows, select::Select};
-use postroom_core::Sha256Bytes;
+use crate::{
+    Store, StoreError, WorkerScope,
+    blob::{self, BlobFolder},
+    rows,
+    select::Select,
+};
+use postroom_core::{EventRow, Sha256Bytes};
 use postroom_types::TenantId;
+use std::collections::HashMap;
+
+/// Bytes as they are kept, to be unpacked on a thread that may block.
+#[derive(Debug)]
+pub struct KeptBytes {
+    sha256: Sha256Bytes,
+    size: u64,
+    inline: Option<Vec<u8>>,
+    folder: Option<BlobFolder>,
+}
+
+impl KeptBytes {
+    /// The very bytes; the digest is checked.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when they are not there or not those.
+    pub fn unpack(self) -> Result<Vec<u8>, StoreError> {
+        blob::unpack(&self.sha256, self.size, self.inline, self.folder.as_ref())
+    }
+}
+
+/// The bytes of some events of one tenant, in one read; `None` for those whose row is missing.
+pub async fn kept_bytes(
+    store: &Store,
+    scope: &WorkerScope,
+    tenant: TenantId,
+    events: &[EventRow],
+) -> Result<Vec<Option<KeptBytes>>, StoreError> {
+    let WorkerScope(()) = scope;
+    let mut wanted: Vec<&Sha256Bytes> = events.iter().map(|event| &event.sha256).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    // Filled up to a power of two, so that few statements serve every number of events.
+    if let Some(last) = wanted.last().copied() {
+        wanted.resize(wanted.len().next_power_of_two(), last);
+    }
+    let found = Select::new("SELECT sha256, size, bytes FROM blobs WHERE tenant_id = ")
+        .value(tenant.bits())
+        .text(" AND sha256 IN ")
+        .list(wanted.into_iter().map(|sha256| sha256.as_slice().into()))
+        .all(store, |row| {
+            let sha256 = row.blob(0)?;
+            Ok((sha256, (rows::unsigned(row, 1)?, row.opt_blob(2)?)))
+        })
+        .await?;
+    let found: HashMap<Vec<u8>, (u64, Option<Vec<u8>>)> = found.into_iter().collect();
+    let folder = store.blobs();
+    let kept = |event: &EventRow| {
+        let (size, inline) = found.get(event.sha256.as_slice())?.clone();
+        Some(KeptBytes {
+            sha256: event.sha256,
+            size,
+            folder: inline.is_none().then(|| folder.cloned()).flatten(),
+            inline,
+        })
+    };
+    Ok(events.iter().map(kept).collect())
+}
 
 /// The very bytes; a row that names bytes which are not there is damaged.
 pub(super) async fn bytes(

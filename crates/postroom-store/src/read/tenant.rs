@@ -232,36 +232,26 @@ pub async fn recipient(
     address: &Address,
 ) -> Result<Option<RecipientAnswer>, StoreError> {
     let WorkerScope(()) = scope;
-    let address = Select::new(concat!(
-        "SELECT ",
-        columns!(address),
-        " FROM addresses WHERE address = "
-    ))
+    // Each mail asks this once, so it is one statement.
+    Select::new(
+        "SELECT a.id, a.tenant_id, a.identity_id, a.address, a.domain_id, a.role, a.status, \
+         a.retire_at, a.retired_at, a.created_at, t.status, t.updated_at, i.status \
+         FROM addresses a JOIN tenants t ON t.id = a.tenant_id \
+         JOIN identities i ON i.id = a.identity_id WHERE a.address = ",
+    )
     .value(address.base())
-    .first(store, rows::address)
-    .await?;
-    let Some(address) = address else {
-        return Ok(None);
-    };
-    let tenant = tenant_where(store, "id = ", address.tenant_id.bits()).await?;
-    let identity = Select::new(concat!(
-        "SELECT ",
-        columns!(identity),
-        " FROM identities WHERE id = "
-    ))
-    .value(address.identity_id.bits())
-    .first(store, rows::identity)
-    .await?;
-    Ok(tenant
-        .zip(identity)
-        .map(|(tenant, identity)| RecipientAnswer {
-            tenant_id: tenant.id,
-            tenant_status: tenant.status,
-            tenant_updated_at: tenant.updated_at,
-            identity_id: identity.id,
-            identity_status: identity.status,
+    .first(store, |row| {
+        let address = rows::address(row)?;
+        Ok(RecipientAnswer {
+            tenant_id: address.tenant_id,
+            tenant_status: rows::word(row, 10)?,
+            tenant_updated_at: rows::at(row, 11)?,
+            identity_id: address.identity_id,
+            identity_status: rows::word(row, 12)?,
             address,
-        }))
+        })
+    })
+    .await
 }
 
 async fn tenant_where(

@@ -76,7 +76,7 @@ impl Writes {
         .await?;
         for (lookup, secret) in &self.secrets {
             if secret.is_none() {
-                conn.execute(
+                conn.queue(
                     "DELETE FROM key_secrets WHERE lookup = $1",
                     vec![lookup.as_str().into()],
                 )
@@ -91,7 +91,7 @@ impl Writes {
         )
         .await?;
         if let Some(at) = self.end_links {
-            conn.execute(
+            conn.queue(
                 "UPDATE owner_links SET expires_at = $1 WHERE used_at IS NULL AND expires_at > $1",
                 vec![at.ms().into()],
             )
@@ -107,7 +107,7 @@ impl Writes {
         .await?;
         for (hash, session) in &self.sessions {
             if session.is_none() {
-                conn.execute(
+                conn.queue(
                     "DELETE FROM sessions WHERE hash = $1",
                     vec![hash.as_slice().into()],
                 )
@@ -171,7 +171,7 @@ impl Writes {
         .await?;
         for unread in [false, true] {
             for ((tenant, num), _) in self.unread.iter().filter(|(_, value)| **value == unread) {
-                conn.execute(
+                conn.queue(
                     "UPDATE messages SET unread = $1 WHERE tenant_id = $2 AND num = $3",
                     vec![unread.into(), tenant.bits().into(), (*num).into()],
                 )
@@ -179,14 +179,14 @@ impl Writes {
             }
         }
         for (tenant, num) in &self.conflicts {
-            conn.execute(
+            conn.queue(
                 "UPDATE messages SET id_conflict = 1 WHERE tenant_id = $1 AND num = $2",
                 vec![tenant.bits().into(), (*num).into()],
             )
             .await?;
         }
         for (label, _) in self.labels.iter().filter(|(_, thread)| thread.is_none()) {
-            conn.execute(
+            conn.queue(
                 "DELETE FROM message_labels WHERE identity_id = $1 AND label = $2 AND num = $3",
                 vec![
                     label.identity_id.bits().into(),
@@ -254,7 +254,7 @@ impl Writes {
         )
         .await?;
         if let Some(at) = self.prune_results {
-            conn.execute(
+            conn.queue(
                 "DELETE FROM result_sets WHERE expires_at <= $1",
                 vec![at.ms().into()],
             )
@@ -306,9 +306,9 @@ async fn write_merge(conn: &mut Conn, merge: &Merge) -> Result<(), LoadError> {
         "UPDATE message_labels SET thread_id = $1 WHERE thread_id = $2",
         "UPDATE thread_aliases SET thread_id = $1 WHERE thread_id = $2",
     ] {
-        conn.execute(sql, ids()).await?;
+        conn.queue(sql, ids()).await?;
     }
-    conn.execute(
+    conn.queue(
         "INSERT INTO thread_aliases (alias, thread_id, tenant_id, identity_id) \
          VALUES ($1, $2, $3, $4)",
         vec![
@@ -319,7 +319,7 @@ async fn write_merge(conn: &mut Conn, merge: &Merge) -> Result<(), LoadError> {
         ],
     )
     .await?;
-    conn.execute(
+    conn.queue(
         "DELETE FROM threads WHERE id = $1",
         vec![merge.from.bits().into()],
     )
