@@ -5,6 +5,10 @@
 
 use std::{fs, path::Path, time::Instant};
 
+/// The allocator of the product's binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let folder = args.next().expect("a folder of mails");

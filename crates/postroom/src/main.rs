@@ -18,6 +18,10 @@ use std::process::ExitCode;
 
 use cli::{Asked, terminal::Terminal};
 
+/// Mail is many small strings, which this allocator hands out with less work than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let asked = match cli::parse(std::env::args_os()) {
         Ok(asked) => asked,
