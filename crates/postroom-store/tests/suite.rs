@@ -13,5 +13,6 @@ mod suite {
     mod database;
     mod mail;
     mod people;
+    mod work;
     mod world;
 }
