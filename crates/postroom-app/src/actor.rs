@@ -1,5 +1,6 @@
 //! Who is calling: what a key says about its holder.
 
+use postroom_core::KeyGrants;
 use postroom_store::PlatformScope;
 use postroom_types::{ErrorCode, IdentityId, KeyId, Level, Permission, TenantId};
 
@@ -20,6 +21,8 @@ pub struct Actor {
     pub identity: Option<IdentityId>,
     /// What it may do, sorted.
     pub permissions: Vec<Permission>,
+    /// What the key is granted of queues and replay targets.
+    pub grants: KeyGrants,
     /// Whether the key is a test key.
     pub test: bool,
     /// The right to read across tenants, at platform level only.
@@ -35,6 +38,7 @@ impl Actor {
             tenant: Some(tenant),
             identity: None,
             permissions: permissions_up_to(Level::Tenant),
+            grants: KeyGrants::default(),
             test: false,
             platform: None,
         }
@@ -48,6 +52,7 @@ impl Actor {
             tenant: None,
             identity: None,
             permissions: permissions_up_to(Level::Platform),
+            grants: KeyGrants::default(),
             test: false,
             platform: Some(scope),
         }

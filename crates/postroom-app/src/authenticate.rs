@@ -79,6 +79,7 @@ impl Actor {
             tenant: key.tenant_id,
             identity: key.identity_id,
             permissions: key.permissions.clone(),
+            grants: key.grants.clone(),
             test: key.mode == Mode::Test,
             platform: PlatformScope::of_key(key),
         }

@@ -1,6 +1,6 @@
 //! `key_create`: a new API key.
 
-use postroom_core::{Command, CreateKey, Outcome};
+use postroom_core::{Command, CreateKey, KeyGrants, Outcome};
 use postroom_store::read;
 use postroom_types::{
     Address, Dialect, ErrorCode, IdentityId, Level, Permission, TenantId, Timestamp,
@@ -59,6 +59,12 @@ pub struct Input {
     /// What it may do.
     #[schemars(length(min = 1, max = 64))]
     permissions: Option<Vec<Permission>>,
+    /// Queues whose todos it sees and works on; all when left out.
+    #[schemars(length(max = 64))]
+    queues: Option<Vec<String>>,
+    /// Whole https addresses to which it may replay events; the first is used when a replay names none.
+    #[schemars(length(max = 16))]
+    replay_targets: Option<Vec<String>>,
     /// Live or test.
     #[serde(default)]
     mode: TenantMode,
@@ -79,6 +85,11 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let permissions = permissions(input.level, input.permissions)?;
     check_not_wider(call.actor, input.level, &permissions)?;
+    let grants = KeyGrants {
+        queues: input.queues,
+        replay_targets: input.replay_targets.unwrap_or_default(),
+    };
+    check_grants_not_wider(call.actor, &grants)?;
     let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;
     let mode = input.mode.into();
     let minted = call.room.store().mint_key(mode)?;
@@ -89,7 +100,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         tenant,
         identity,
         permissions,
-        grants: Default::default(),
+        grants,
         expires_at: input.expires_at,
         credential: minted.credential,
     });
@@ -134,6 +145,22 @@ pub(super) fn check_not_wider(
         return Err(ErrorCode::KeyScopeExceeded.into());
     }
     Ok(())
+}
+
+/// A key that was granted some queues grants no others.
+fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result<(), Failure> {
+    let Some(own) = &actor.grants.queues else {
+        return Ok(());
+    };
+    let within = asked
+        .queues
+        .as_ref()
+        .is_some_and(|queues| queues.iter().all(|name| own.contains(name)));
+    if within {
+        Ok(())
+    } else {
+        Err(ErrorCode::KeyScopeExceeded.into())
+    }
 }
 
 async fn owner(

@@ -26,6 +26,10 @@ pub struct ApiKey {
     pub identity_id: Option<IdentityId>,
     /// What it may do.
     pub permissions: Vec<Permission>,
+    /// Queues whose todos it sees and works on; null for all.
+    pub queues: Option<Vec<String>>,
+    /// Addresses to which it may replay events.
+    pub replay_targets: Vec<String>,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
@@ -47,6 +51,8 @@ impl From<KeyRow> for ApiKey {
             tenant_id: row.tenant_id,
             identity_id: row.identity_id,
             permissions: row.permissions,
+            queues: row.grants.queues,
+            replay_targets: row.grants.replay_targets,
             expires_at: row.expires_at,
             revoked_at: row.revoked_at,
             last_used_at: row.last_used_at,
