@@ -180,8 +180,9 @@ fn weight(reason: Reason) -> u8 {
         Reason::KeyNeeded => 5,
         Reason::BadSignature | Reason::EventIdMismatch => 4,
         Reason::Malformed | Reason::TooLarge => 3,
-        Reason::MalformedSignature => 2,
-        Reason::MissingSignature => 1,
+        // A value beside the signature was looked for only where the signature itself could be read.
+        Reason::MissingSignature => 2,
+        Reason::MalformedSignature => 1,
         Reason::NotConfigured | Reason::Unsupported => 0,
     }
 }

@@ -22,7 +22,6 @@ pub(crate) struct Vector {
     pub(crate) body: Vec<u8>,
     pub(crate) options: Options,
     pub(crate) valid: bool,
-    pub(crate) reason: Option<String>,
     pub(crate) response: Option<Value>,
     pub(crate) expected: BTreeMap<String, Value>,
 }
@@ -82,7 +81,6 @@ impl Vector {
                 ..Options::default()
             },
             valid: value["valid"].as_bool().expect("valid"),
-            reason: text("reason"),
             response: value.get("expected_response").cloned(),
             expected: value
                 .get("expected")
