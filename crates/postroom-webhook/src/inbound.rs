@@ -4,6 +4,7 @@
 //! [`crate::verify`] made and never with anything else. A verified request that carries no mail
 //! (a receipt, a ping) is `Ok(None)`.
 
+use postroom_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{Candidate, Delivery, Options, Provider, Request, Verified, verify};
@@ -128,6 +129,17 @@ impl InboundMessage {
     pub fn event_key(&self) -> String {
         format!("inbound-mail:{}", self.id)
     }
+}
+
+/// Unix seconds of an RFC 3339 or RFC 2822 time.
+fn instant_s(text: &str) -> Option<i64> {
+    if let Ok(instant) = text.parse::<Timestamp>() {
+        return Some(instant.ms().div_euclid(1000));
+    }
+    // RFC 5322 section 3.3, with the comment that some senders put behind it.
+    let text = text.split('(').next().unwrap_or(text).trim();
+    let zoned = jiff::fmt::rfc2822::parse(text).ok()?;
+    Some(zoned.timestamp().as_second())
 }
 
 /// The inbound source of a provider, if it sends mail.

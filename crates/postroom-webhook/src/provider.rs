@@ -11,7 +11,17 @@ mod work;
 use crate::{
     handshake::HandshakeKind,
     scheme::{Check, KeyForm, Piece, Place, Scheme, Unit},
+    verify::{parse_key, wanted_key},
 };
+
+/// The shortest secret that can be set, bytes.
+const SECRET_BYTES_LEAST: usize = 16;
+
+/// The longest secret that can be set, bytes.
+const SECRET_BYTES: usize = 512;
+
+/// The longest key in PEM that can be set, bytes.
+const PEM_BYTES: usize = 16 * 1024;
 
 /// Where a secret comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +75,8 @@ pub struct Provider {
     pub secret: SecretOrigin,
     /// What the secret is called there, and where to find it.
     pub secret_hint: &'static str,
+    /// What every secret of it begins with, where that is sure.
+    pub secret_prefix: Option<&'static str>,
     /// Its schemes, best first. The first whose signature is there is used, with others that have
     /// their signature in the same place; a bad signature is never rescued by another place.
     pub schemes: &'static [Scheme],
@@ -106,6 +118,40 @@ impl Provider {
             .map_or(crate::TrustMode::Token, |scheme| scheme.covers.trust_mode())
     }
 
+    /// Whether a secret that somebody sets can work: 16 to 512 printable bytes (a key in PEM may have
+    /// lines and be longer) in the form that one of the schemes takes. The error is a sentence for
+    /// that person and does not repeat the secret.
+    pub fn check_secret(&self, secret: &str) -> Result<(), String> {
+        let secret = secret.trim();
+        let pem = secret.starts_with("-----BEGIN ");
+        let most = if pem { PEM_BYTES } else { SECRET_BYTES };
+        if secret.len() < SECRET_BYTES_LEAST || secret.len() > most {
+            return Err(format!(
+                "The secret has {} bytes; {SECRET_BYTES_LEAST} to {most} are taken.",
+                secret.len()
+            ));
+        }
+        let printable =
+            |byte: u8| (0x20..0x7f).contains(&byte) || (pem && byte.is_ascii_whitespace());
+        if !secret.bytes().all(printable) {
+            return Err("The secret has bytes that do not print.".to_owned());
+        }
+        if let Some(prefix) = self.secret_prefix
+            && !secret.starts_with(prefix)
+        {
+            return Err(format!("A secret of {} begins with {prefix}", self.title));
+        }
+        let fits = |scheme: &Scheme| parse_key(secret.as_bytes(), scheme.key).is_some();
+        if self.schemes.iter().any(fits) {
+            return Ok(());
+        }
+        let wanted = self
+            .schemes
+            .first()
+            .map_or("none", |scheme| wanted_key(scheme.key));
+        Err(format!("{} takes {wanted}.", self.title))
+    }
+
     /// Whether a source of this provider works only with a secret.
     pub fn needs_secret(&self) -> bool {
         self.schemes.iter().any(|scheme| {
@@ -114,6 +160,22 @@ impl Provider {
                 KeyForm::None | KeyForm::Jwks | KeyForm::Certificate { .. }
             ) && scheme.check != Check::Url
         })
+    }
+}
+
+impl Provider {
+    /// Whether a text can be a secret of this provider: a shared secret or public key in the form
+    /// that one of its schemes takes.
+    ///
+    /// # Errors
+    /// What the first scheme's form is, for a person.
+    pub fn secret_fits(&self, secret: &[u8]) -> Result<(), &'static str> {
+        let mut forms = self.schemes.iter().map(|scheme| scheme.key);
+        if forms.any(|form| crate::verify::parse_key(secret, form).is_some()) {
+            return Ok(());
+        }
+        let first = self.schemes.first();
+        Err(first.map_or("none", |scheme| crate::verify::wanted_key(scheme.key)))
     }
 }
 
@@ -154,6 +216,7 @@ const BASE: Provider = Provider {
     docs: "",
     secret: SecretOrigin::Provider,
     secret_hint: "",
+    secret_prefix: None,
     schemes: &[],
     ids: &[],
     echoed_id: None,

@@ -21,7 +21,10 @@ use self::{
     signed::{Chunk, readings},
 };
 pub(crate) use self::{
-    host::check as check_url, key::parse as parse_key, reading::Reading, signature::unnamed,
+    host::check as check_url,
+    key::{parse as parse_key, wanted as wanted_key},
+    reading::Reading,
+    signature::unnamed,
 };
 use crate::{
     Candidate, Delivery, Handshake, Options, Provider, Reason, Rejection, Request, Verified,

@@ -199,6 +199,7 @@ pub(super) const ROWS: &[Provider] = &[
         about: "Signs time and body with HMAC-SHA256; the secret counts as it is written, whsec_ included.",
         docs: "https://docs.stripe.com/webhooks/signature",
         secret_hint: "Developers, Webhooks, Signing secret, whsec_",
+        secret_prefix: Some("whsec_"),
         schemes: &[Scheme {
             name: "stripe-v1",
             signature: Place::Header("stripe-signature"),

@@ -295,3 +295,37 @@ fn rows_are_complete_and_named_once() {
         assert!(row.body_limit <= postroom_types::limit::WEBHOOK_BODY_MOST_BYTES);
     }
 }
+
+#[test]
+fn a_secret_is_checked_when_it_is_set() {
+    #[track_caller]
+    fn check(provider: &str, secret: &str, good: bool) {
+        let row = provider::find(provider).expect("row");
+        let checked = row.check_secret(secret);
+        assert_eq!(checked.is_ok(), good, "{checked:?}");
+        if let Err(said) = checked {
+            assert!(!said.contains(secret));
+        }
+    }
+    check("stripe", "whsec_0123456789abcdef", true);
+    check("stripe", "0123456789abcdef0123", false);
+    check("slack", &"a".repeat(16), true);
+    check("slack", &"a".repeat(15), false);
+    check("slack", &"a".repeat(512), true);
+    check("slack", &"a".repeat(513), false);
+    check("slack", "a secret with ümlaut", false);
+    check("resend", "whsec_YSBzZWNyZXQgb2YgMjQgYnl0ZXMgYXQg", true);
+    check("resend", "whsec_not Base64 at all!", false);
+    check(
+        "telnyx",
+        "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+        true,
+    );
+    check("telnyx", "whsec_YSBzZWNyZXQgb2YgMjQgYnl0ZXMgYXQg", false);
+    check(
+        "adyen",
+        "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
+        true,
+    );
+    check("adyen", "this is not hexadecimal", false);
+}
