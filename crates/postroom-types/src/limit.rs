@@ -245,6 +245,14 @@ limits! {
     WEBHOOK_INFLATED_FACTOR: usize = 4, "413";
     /// Header of a delivery that is kept as its id, bytes.
     DELIVERY_ID_BYTES: usize = 256, "ignored, the digest of the body stands in";
+    /// Sources whose rules and refusals are kept in memory.
+    SOURCES_IN_MEMORY: usize = 1_024, "read and compiled again";
+    /// Signing keys behind URLs that are kept in memory.
+    FETCHED_KEYS: usize = 64, "fetched again";
+    /// Life of a signing key that was fetched, milliseconds.
+    FETCHED_KEY_LIFE_MS: u64 = 60 * 60 * 1_000, "fetched again";
+    /// Times that the body of a mail is asked for at its provider.
+    BODY_FETCH_TRIES: u64 = 10, "the event fails, its payload stays";
     /// Sources of one tenant.
     SOURCES_PER_TENANT: usize = 200, "409 ceiling_exceeded";
     /// Secrets that one source checks at once, during rotations.

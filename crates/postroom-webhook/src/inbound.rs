@@ -4,6 +4,8 @@
 //! [`crate::verify`] made and never with anything else. A verified request that carries no mail
 //! (a receipt, a ping) is `Ok(None)`.
 
+use std::collections::BTreeMap;
+
 use postroom_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +31,16 @@ pub trait InboundMailSource: Send + Sync {
     fn parse(
         &self,
         delivery: &Verified<Delivery>,
+    ) -> Result<Option<InboundMessage>, InboundMailError> {
+        self.read(&delivery.headers, &delivery.body)
+    }
+
+    /// What [`InboundMailSource::parse`] reads, out of the headers and body of a delivery that was
+    /// kept after it had been verified. Never for anything that has just come in.
+    fn read(
+        &self,
+        headers: &BTreeMap<String, String>,
+        body: &[u8],
     ) -> Result<Option<InboundMessage>, InboundMailError>;
 }
 

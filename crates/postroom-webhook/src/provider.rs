@@ -163,22 +163,6 @@ impl Provider {
     }
 }
 
-impl Provider {
-    /// Whether a text can be a secret of this provider: a shared secret or public key in the form
-    /// that one of its schemes takes.
-    ///
-    /// # Errors
-    /// What the first scheme's form is, for a person.
-    pub fn secret_fits(&self, secret: &[u8]) -> Result<(), &'static str> {
-        let mut forms = self.schemes.iter().map(|scheme| scheme.key);
-        if forms.any(|form| crate::verify::parse_key(secret, form).is_some()) {
-            return Ok(());
-        }
-        let first = self.schemes.first();
-        Err(first.map_or("none", |scheme| crate::verify::wanted_key(scheme.key)))
-    }
-}
-
 /// Every provider, by name.
 pub const TABLE: &[&[Provider]] = &[
     code::ROWS,

@@ -82,6 +82,8 @@ pub struct Options {
     pub scheme: Option<String>,
     /// The header that carries the secret or signature, where the sender chooses it.
     pub header: Option<String>,
+    /// The largest body instead of the row's own, bytes: for one that came compressed.
+    pub body_limit: Option<usize>,
     /// Keys fetched so far.
     pub keys: Vec<Fetched>,
 }

@@ -48,13 +48,14 @@ pub fn receive(
     request: &Request<'_>,
     options: &Options,
 ) -> Result<Received, Rejection> {
-    if request.body.len() > provider.body_limit {
+    let body_limit = options.body_limit.unwrap_or(provider.body_limit);
+    if request.body.len() > body_limit {
         return Err(Rejection::new(
             Reason::TooLarge,
             "too_large",
             format!(
                 "The body is larger than {} bytes, the most of this provider.",
-                provider.body_limit
+                body_limit
             ),
         ));
     }

@@ -1,11 +1,13 @@
 //! Postmark: Basic credentials, nothing signed; the mail comes as fields, and whole when the stream is
 //! set to include it.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{InboundAttachment, InboundMailError, InboundMailSource, InboundMessage, instant_s};
-use crate::{Delivery, Provider, Verified, provider};
+use crate::{Provider, provider};
 
 /// Mail by Postmark.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,12 +87,13 @@ impl InboundMailSource for PostmarkInbound {
         provider::find("postmark").unwrap_or(&provider::NONE)
     }
 
-    fn parse(
+    fn read(
         &self,
-        delivery: &Verified<Delivery>,
+        _headers: &BTreeMap<String, String>,
+        body: &[u8],
     ) -> Result<Option<InboundMessage>, InboundMailError> {
         let malformed = |error: serde_json::Error| InboundMailError::Malformed(error.to_string());
-        let body: Value = serde_json::from_slice(&delivery.body).map_err(malformed)?;
+        let body: Value = serde_json::from_slice(body).map_err(malformed)?;
         if !body.is_object() {
             return Err(InboundMailError::Malformed("no object".to_owned()));
         }

@@ -1,10 +1,12 @@
 //! Resend: the webhook carries metadata, the mail itself is fetched by its id.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{InboundAttachment, InboundMailError, InboundMailSource, InboundMessage, instant_s};
-use crate::{Delivery, Provider, Verified, provider};
+use crate::{Provider, provider};
 
 /// Mail by Resend.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,11 +58,12 @@ impl InboundMailSource for ResendInbound {
         provider::find("resend").unwrap_or(&provider::NONE)
     }
 
-    fn parse(
+    fn read(
         &self,
-        delivery: &Verified<Delivery>,
+        _headers: &BTreeMap<String, String>,
+        body: &[u8],
     ) -> Result<Option<InboundMessage>, InboundMailError> {
-        let body: Value = serde_json::from_slice(&delivery.body)
+        let body: Value = serde_json::from_slice(body)
             .map_err(|error| InboundMailError::Malformed(error.to_string()))?;
         let Value::Object(mut body) = body else {
             return Err(InboundMailError::Malformed("no object".to_owned()));
