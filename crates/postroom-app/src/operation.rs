@@ -4,6 +4,7 @@ mod call;
 mod cursor;
 mod dispatch;
 mod published;
+mod receipt;
 mod rest;
 mod table;
 
@@ -16,6 +17,7 @@ use serde_json::Value;
 use crate::{Failure, rate::Bucket};
 
 pub use call::{Call, CallContext, Progress, ProgressSink, Reply, Surface};
+pub use receipt::Receipt;
 pub use rest::{RestCall, RestRequest};
 pub use table::{TABLE, find, listed};
 
@@ -68,19 +70,22 @@ pub enum Toolset {
     Mail,
     /// The event log.
     Events,
+    /// Ways in: webhook sources, their secrets and rules.
+    Sources,
     /// Tenants, identities, addresses, keys, raw mail.
     Admin,
 }
 
 impl Toolset {
     /// Every toolset.
-    pub const ALL: &'static [Self] = &[Self::Mail, Self::Events, Self::Admin];
+    pub const ALL: &'static [Self] = &[Self::Mail, Self::Events, Self::Sources, Self::Admin];
 
     /// The name in `?tools=`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Mail => "mail",
             Self::Events => "events",
+            Self::Sources => "sources",
             Self::Admin => "admin",
         }
     }
@@ -92,7 +97,7 @@ impl Toolset {
 
     /// Whether `/mcp` lists it without being asked.
     pub fn by_default(self) -> bool {
-        !matches!(self, Self::Admin)
+        !matches!(self, Self::Sources | Self::Admin)
     }
 }
 

@@ -1,11 +1,12 @@
-//! Rate buckets: windows of one minute that begin with their first request.
+//! Rate buckets: windows of one minute that begin with their first request; for what comes in
+//! bursts, a rate per second with a burst.
 //!
 //! A window counts exactly, so the request after the last allowed one is refused whatever the
 //! pace, and the end of the window is a fact that a refused caller can be told.
 
 use std::{collections::HashMap, hash::Hash, sync::Mutex};
 
-use postroom_types::{ErrorCode, KeyId, TenantId, Timestamp, limit};
+use postroom_types::{ErrorCode, KeyId, SourceId, TenantId, Timestamp, limit};
 
 use crate::{Actor, Failure, Room};
 
@@ -24,6 +25,8 @@ pub enum Bucket {
     Search,
     /// Raw mails that one key puts in, instead of the two first.
     Ingest,
+    /// Replays of one key, per second.
+    Replay,
 }
 
 impl Bucket {
@@ -34,11 +37,13 @@ impl Bucket {
             Self::Tenant => "tenant",
             Self::Search => "search",
             Self::Ingest => "ingest",
+            Self::Replay => "replay",
         }
     }
 }
 
-/// Requests per minute that each bucket allows, as the operator set them.
+/// Requests per minute that each bucket allows (per second where it says so), as the operator set
+/// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimits {
     /// Of one key.
@@ -49,6 +54,10 @@ pub struct RateLimits {
     pub search: u32,
     /// Raw mails that one key puts in.
     pub ingest: u32,
+    /// Replays of one key, per second; four times as many at once.
+    pub replay: u32,
+    /// Deliveries of one source, per second; twice as many at once.
+    pub source: u32,
 }
 
 impl Default for RateLimits {
@@ -58,6 +67,8 @@ impl Default for RateLimits {
             tenant: limit::RATE_TENANT_PER_MINUTE,
             search: limit::RATE_SEARCH_PER_MINUTE,
             ingest: limit::RATE_INGEST_PER_MINUTE,
+            replay: limit::RATE_REPLAY_PER_SECOND,
+            source: limit::RATE_SOURCE_PER_SECOND,
         }
     }
 }
@@ -70,6 +81,8 @@ pub struct Rates {
     tenants: Windows<TenantId>,
     searches: Windows<KeyId>,
     ingests: Windows<KeyId>,
+    replays: Bursts<KeyId>,
+    sources: Bursts<SourceId>,
     uses: Windows<KeyId>,
 }
 
@@ -89,6 +102,7 @@ impl Rates {
             Bucket::Tenant => self.limits.tenant,
             Bucket::Search => self.limits.search,
             Bucket::Ingest => self.limits.ingest,
+            Bucket::Replay => self.limits.replay.saturating_mul(60),
         }
     }
 
@@ -104,6 +118,11 @@ impl Rates {
             Bucket::Key => self.keys.take(key, limit, now),
             Bucket::Search => self.searches.take(key, limit, now),
             Bucket::Ingest => self.ingests.take(key, limit, now),
+            Bucket::Replay => {
+                let per_second = self.limits.replay;
+                self.replays
+                    .take(key, per_second, replay_burst(per_second), now)
+            }
             Bucket::Tenant => match actor.tenant {
                 Some(tenant) => self.tenants.take(tenant, limit, now),
                 None => Ok(()),
@@ -118,6 +137,13 @@ impl Rates {
 }
 
 impl Rates {
+    /// Counts one delivery of a source, or says how many seconds until the next one is taken.
+    pub(crate) fn charge_source(&self, source: SourceId, now: Timestamp) -> Result<(), u64> {
+        let per_second = self.limits.source;
+        self.sources
+            .take(source, per_second, source_burst(per_second), now)
+    }
+
     /// Whether this is the first use of a key in its minute.
     pub(crate) fn first_use_this_minute(&self, key: KeyId, now: Timestamp) -> bool {
         self.uses.take(key, 1, now).is_ok()
@@ -195,6 +221,55 @@ impl Window {
     }
 }
 
+/// Replays at once, in the proportion of the limits.
+fn replay_burst(per_second: u32) -> u32 {
+    per_second.saturating_mul(limit::RATE_REPLAY_BURST / limit::RATE_REPLAY_PER_SECOND)
+}
+
+/// Deliveries at once, in the proportion of the limits.
+fn source_burst(per_second: u32) -> u32 {
+    per_second.saturating_mul(limit::RATE_SOURCE_BURST / limit::RATE_SOURCE_PER_SECOND)
+}
+
+const SECOND_US: i64 = 1_000_000;
+
+/// A rate with a burst: for each key the instant, in microseconds, at which its bucket is full
+/// again.
+#[derive(Debug)]
+struct Bursts<K>(Mutex<HashMap<K, i64>>);
+
+impl<K> Default for Bursts<K> {
+    fn default() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<K: Eq + Hash> Bursts<K> {
+    /// Takes one of `per_second`, at most `burst` at once, or says how many seconds until the next.
+    fn take(&self, key: K, per_second: u32, burst: u32, now: Timestamp) -> Result<(), u64> {
+        let each_us = (SECOND_US / i64::from(per_second.max(1))).max(1);
+        let whole_us = each_us.saturating_mul(i64::from(burst.max(1)));
+        let now_us = now.ms().saturating_mul(1_000);
+        let mut buckets = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if buckets.len() >= WINDOWS_KEPT {
+            buckets.retain(|_, full_at| *full_at > now_us);
+        }
+        let full_at = buckets.entry(key).or_insert(now_us);
+        // Neither the past nor a clock that was set back counts.
+        let next = (*full_at).clamp(now_us, now_us.saturating_add(whole_us)) + each_us;
+        let over_us = next - now_us - whole_us;
+        if over_us > 0 {
+            let seconds = u64::try_from(over_us).unwrap_or(0);
+            return Err(seconds.div_ceil(SECOND_US.unsigned_abs()).max(1));
+        }
+        *full_at = next;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,6 +288,27 @@ mod tests {
         assert_eq!(windows.take(2, 600, at(20_000)), Ok(()));
         assert_eq!(windows.take(1, 600, at(59_999)), Err(1));
         assert_eq!(windows.take(1, 600, at(60_000)), Ok(()));
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_the_rate_holds() {
+        let bursts = Bursts::default();
+        for _ in 0..100 {
+            assert_eq!(bursts.take(1, 50, 100, at(0)), Ok(()));
+        }
+        assert_eq!(bursts.take(1, 50, 100, at(0)), Err(1));
+        assert_eq!(bursts.take(2, 50, 100, at(0)), Ok(()));
+        assert_eq!(bursts.take(1, 50, 100, at(19)), Err(1));
+        assert_eq!(bursts.take(1, 50, 100, at(20)), Ok(()));
+        assert_eq!(bursts.take(1, 50, 100, at(20)), Err(1));
+        // A second brings fifty more.
+        for _ in 0..50 {
+            assert_eq!(bursts.take(1, 50, 100, at(1_020)), Ok(()));
+        }
+        assert_eq!(bursts.take(1, 50, 100, at(1_020)), Err(1));
+        // A clock that was set back does not lock anybody out.
+        assert_eq!(bursts.take(1, 50, 100, at(-100_000)), Err(1));
+        assert_eq!(bursts.take(1, 50, 100, at(-99_980)), Ok(()));
     }
 
     #[test]
