@@ -68,6 +68,12 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Show what Postroom makes of one mail file, without a data folder
     Inspect(Inspect),
+    /// Ask whether this server would dial a URL that somebody gives it
+    #[command(subcommand)]
+    Egress(Egress),
+    /// Ways in for events
+    #[command(subcommand)]
+    Source(Source),
     /// Build the search index anew
     Reindex,
     /// Look for problems: database, disk, index, configuration
@@ -138,6 +144,30 @@ pub(crate) struct Inspect {
     pub(crate) file: PathBuf,
 }
 
+/// What to ask of the guard over outgoing requests.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Egress {
+    /// Say whether a URL is allowed and why; dials nothing
+    #[command(
+        after_help = "Exit status: 0 the URL is allowed, 1 it is refused, 2 the configuration cannot be used."
+    )]
+    Check {
+        /// The URL
+        #[arg(value_name = "URL", allow_hyphen_values = true)]
+        target: String,
+    },
+}
+
+/// What of a source needs no server; the verbs that are operations stand beside it.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Source {
+    /// Explain what a source would make of a recorded delivery, offline
+    #[command(
+        after_help = "Exit status: 0 the delivery is accepted, 1 it is refused, 2 the input cannot be used."
+    )]
+    Verify(Box<crate::command::source_verify::Verify>),
+}
+
 /// Which operations to list.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Tools {
@@ -176,12 +206,18 @@ pub(crate) fn command() -> clap::Command {
         let verbs = VERBS
             .iter()
             .filter(|verb| verb.words.len() == 2 && verb.words.first() == Some(group));
-        let group = clap::Command::new(*group)
-            .about(*about)
-            .subcommand_required(true)
-            .arg_required_else_help(true);
-        command = command
-            .subcommand(verbs.fold(group, |group, verb| group.subcommand(verb_command(verb))));
+        let with_verbs =
+            |group| verbs.fold(group, |group: clap::Command, verb| group.subcommand(verb_command(verb)));
+        // A group may have commands of the process beside its verbs.
+        command = if command.find_subcommand(group).is_some() {
+            command.mut_subcommand(group, with_verbs)
+        } else {
+            let group = clap::Command::new(*group)
+                .about(*about)
+                .subcommand_required(true)
+                .arg_required_else_help(true);
+            command.subcommand(with_verbs(group))
+        };
     }
     command
 }

@@ -2,18 +2,20 @@
 
 mod demo;
 mod doctor;
+pub(crate) mod egress;
 mod import;
 mod inspect;
 mod mcp;
 mod progress;
 mod serve;
+pub(crate) mod source_verify;
 mod tools;
 mod verb;
 
 use std::process::ExitCode;
 
 use crate::{
-    cli::{Asked, Cli, Command, Global, terminal::Terminal, trouble::Trouble},
+    cli::{Asked, Cli, Command, Global, Source, terminal::Terminal, trouble::Trouble},
     config::{self, Config},
     telemetry,
 };
@@ -52,6 +54,8 @@ async fn run_command(cli: Cli, terminal: Terminal) -> Done {
         Command::Call(call) => verb::call(call, &global, &config()?, terminal).await,
         Command::Mcp(options) => mcp::run(&serving()?, options).await,
         Command::Inspect(options) => inspect::run(&options, terminal),
+        Command::Egress(options) => egress::run(&options, &config()?, terminal).await,
+        Command::Source(Source::Verify(options)) => source_verify::run(&options, terminal),
         Command::Reindex => doctor::reindex(&config()?, terminal).await,
         Command::Doctor => doctor::run(&config()?, terminal).await,
         Command::Config => Ok(tools::config(&config()?, terminal)),

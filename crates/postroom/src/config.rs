@@ -4,6 +4,7 @@
 //! that is not in the table stops the start and the nearest known one is named. This is the only
 //! place that reads the environment.
 
+pub(crate) mod egress;
 mod error;
 
 use std::{
@@ -14,6 +15,7 @@ use std::{
 
 pub(crate) use error::ConfigError;
 use postroom_app::rate::RateLimits;
+use postroom_net::egress::EgressPolicy;
 
 /// The file read when no other is named and it exists.
 pub(crate) const FILE: &str = "postroom.toml";
@@ -63,6 +65,8 @@ pub(crate) struct Config {
     pub(crate) secret_key: Option<String>,
     /// Requests per minute that callers may make.
     pub(crate) rates: RateLimits,
+    /// What given URLs may lead to beyond public addresses; see [`egress::policy`].
+    pub(crate) egress: EgressPolicy,
     /// A server that client commands talk to.
     pub(crate) url: Option<String>,
     /// The key that client commands show to it.
@@ -90,6 +94,7 @@ impl Default for Config {
             tls_key: None,
             secret_key: None,
             rates: RateLimits::default(),
+            egress: EgressPolicy::default(),
             url: None,
             key: None,
             identity: None,
@@ -108,7 +113,7 @@ struct Key {
     show: fn(&Config) -> Option<String>,
 }
 
-/// Every key, sorted.
+/// Every key outside of tables, sorted.
 const KEYS: &[Key] = &[
     Key {
         name: "as",
@@ -340,18 +345,15 @@ fn assemble(
                     message: error.to_string().trim().replace('\n', " "),
                 })?;
         for (key, value) in &table {
-            let row = find(key).ok_or_else(|| ConfigError::UnknownKey {
-                file: name.to_owned(),
-                key: key.clone(),
-                nearest: nearest(key),
-            })?;
-            let place = format!("`{key}` in {name}");
-            let value = scalar(value).ok_or(ConfigError::BadValue {
-                place: place.clone(),
-                expected: "a string",
-            })?;
-            (row.set)(&mut config, &value)
-                .map_err(|expected| ConfigError::BadValue { place, expected })?;
+            match value {
+                toml::Value::Table(inner) if key == egress::TABLE => {
+                    for (key, value) in inner {
+                        let key = format!("{}.{key}", egress::TABLE);
+                        set_from_file(&mut config, name, &key, egress::flat(value))?;
+                    }
+                }
+                value => set_from_file(&mut config, name, key, scalar(value))?,
+            }
         }
     }
     for (variable, value) in variables {
@@ -362,14 +364,13 @@ fn assemble(
             .strip_prefix(PREFIX)
             .unwrap_or(variable)
             .to_lowercase();
-        let row = find(&key).ok_or_else(|| ConfigError::UnknownVariable {
-            variable: variable.clone(),
-            nearest: format!("{PREFIX}{}", nearest(&key).to_uppercase()),
-        })?;
-        (row.set)(&mut config, value).map_err(|expected| ConfigError::BadValue {
-            place: variable.clone(),
-            expected,
-        })?;
+        let row = keys()
+            .find(|row| row.name.replace('.', "_") == key)
+            .ok_or_else(|| ConfigError::UnknownVariable {
+                variable: variable.clone(),
+                nearest: format!("{PREFIX}{}", nearest(&key).replace('.', "_").to_uppercase()),
+            })?;
+        set(&mut config, row, variable.clone(), value)?;
     }
     if config.tls_certificate.is_some() != config.tls_key.is_some() {
         return Err(ConfigError::HalfTls);
@@ -377,9 +378,53 @@ fn assemble(
     Ok(config)
 }
 
+/// Sets a key as the file has it.
+fn set_from_file(
+    config: &mut Config,
+    file: &str,
+    key: &str,
+    value: Option<String>,
+) -> Result<(), ConfigError> {
+    let row = keys()
+        .find(|row| row.name == key)
+        .ok_or_else(|| ConfigError::UnknownKey {
+            file: file.to_owned(),
+            key: key.to_owned(),
+            nearest: nearest(key),
+        })?;
+    let place = format!("`{key}` in {file}");
+    match value {
+        Some(value) => set(config, row, place, &value),
+        None => Err(ConfigError::BadValue {
+            place,
+            expected: "a string",
+        }),
+    }
+}
+
+/// Sets a key. Of a list the entry that is wrong is named.
+fn set(config: &mut Config, row: &Key, place: String, value: &str) -> Result<(), ConfigError> {
+    (row.set)(config, value).map_err(|expected| {
+        let mut aside = Config::default();
+        let wrong = egress::entries(value)
+            .filter(|_| row.name.starts_with(egress::TABLE))
+            .find(|entry| (row.set)(&mut aside, entry).is_err());
+        let place = match wrong {
+            Some(entry) => format!("`{entry}` of {place}"),
+            None => place,
+        };
+        ConfigError::BadValue { place, expected }
+    })
+}
+
+/// Every key, those of tables behind the others.
+fn keys() -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().chain(egress::KEYS)
+}
+
 /// The keys with what they mean and their value now, secrets hidden.
 pub(crate) fn rows(config: &Config) -> Vec<(&'static str, String, &'static str)> {
-    KEYS.iter()
+    keys()
         .map(|key| {
             let value = (key.show)(config).unwrap_or_else(|| "-".to_owned());
             let value = if key.secret && value != "-" {
@@ -395,19 +440,15 @@ pub(crate) fn rows(config: &Config) -> Vec<(&'static str, String, &'static str)>
 /// The keys that differ from their defaults.
 pub(crate) fn changed(config: &Config) -> Vec<&'static str> {
     let defaults = Config::default();
-    KEYS.iter()
+    keys()
         .filter(|key| (key.show)(config) != (key.show)(&defaults))
         .map(|key| key.name)
         .collect()
 }
 
-fn find(name: &str) -> Option<&'static Key> {
-    KEYS.iter().find(|key| key.name == name)
-}
-
 /// The known key that is most like `name`.
 fn nearest(name: &str) -> &'static str {
-    KEYS.iter()
+    keys()
         .max_by(|a, b| {
             strsim::jaro_winkler(a.name, name).total_cmp(&strsim::jaro_winkler(b.name, name))
         })
@@ -642,6 +683,53 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_dialled_is_a_table_of_lists() {
+        let file = "smtp = \"off\"\n[egress]\nallow_cidrs = [\"10.0.0.0/8\", \"127.0.0.1\"]\n\
+                    allow_ports = [8443, \"8000-8999\"]\nallow_http = true\n\
+                    extra_ca = \"ca.pem\"\ndns_file = \"dns.json\"\n\
+                    provider_base = { resend = \"https://relay.example.com\" }\n";
+        let config = check(file, &[("POSTROOM_EGRESS_ALLOW_HTTP", "false")]).expect("valid");
+        let policy = egress::policy(&config);
+        assert_eq!(policy.allow_cidrs.len(), 2);
+        assert_eq!(policy.allow_ports.len(), 2);
+        assert!(!policy.allow_http);
+        assert_eq!(policy.extra_ca, Some(PathBuf::from("ca.pem")));
+        assert_eq!(policy.dns_file, Some(PathBuf::from("dns.json")));
+        assert_eq!(
+            policy.provider_base.get("resend").map(String::as_str),
+            Some("https://relay.example.com")
+        );
+        assert_eq!(policy.own_listeners, [config.listen]);
+        let config = check(
+            "public_url = \"https://room.example.com/x\"",
+            &[("POSTROOM_EGRESS_ALLOW_CIDRS", "10.0.0.0/8, ::1")],
+        )
+        .expect("valid");
+        let policy = egress::policy(&config);
+        assert_eq!(policy.own_hosts, [("room.example.com".to_owned(), 443)]);
+        assert_eq!(policy.allow_cidrs.len(), 2);
+    }
+
+    #[test]
+    fn an_allowance_that_is_written_wrong_is_named() {
+        for (file, expected) in [
+            ("[egress]\nallow_cidrs = [\"::1\", \"10.0.0.0/33\"]", "`10.0.0.0/33` of `egress.allow_cidrs`"),
+            ("[egress]\nallow_cidrs = [\"10.0.0.1/8\"]", "without host bits"),
+            ("[egress]\nallow_cidrs = [[1]]", "a string"),
+            ("[egress]\nallow_ports = [0]", "1 to 65535"),
+            ("[egress]\nallow_http = \"maybe\"", "true or false"),
+            ("[egress]\nprovider_base = [\"resend\"]", "a provider and an absolute URL"),
+            ("[egress]\nallow_cidr = []", "`egress.allow_cidrs`"),
+            ("egress = 1", "unknown key"),
+        ] {
+            let message = check(file, &[]).expect_err("refused");
+            assert!(message.contains(expected), "{message}");
+        }
+        let message = check("", &[("POSTROOM_EGRESS_ALLOW_CIDR", "x")]).expect_err("refused");
+        assert!(message.contains("POSTROOM_EGRESS_ALLOW_CIDRS"), "{message}");
+    }
+
+    #[test]
     fn what_the_test_suite_is_told_is_no_configuration() {
         assert!(
             check(
@@ -668,5 +756,6 @@ mod tests {
                 .all(|(_, value, _)| !value.contains("prk_"))
         );
         assert!(KEYS.is_sorted_by_key(|key| key.name));
+        assert!(egress::KEYS.is_sorted_by_key(|key| key.name));
     }
 }

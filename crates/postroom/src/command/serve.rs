@@ -78,6 +78,8 @@ pub(super) struct Secrets {
 impl Server {
     /// Binds the listeners, then opens the room: a port in use is said before anything is made.
     pub(super) async fn open(config: &Config) -> Result<Self, Trouble> {
+        // A file of `[egress]` that cannot be used is said now and not at the first replay.
+        super::egress::open(config)?;
         let http = bind(config.listen, "--listen").await?;
         let smtp = match config.smtp {
             Some(address) => Some(bind(address, "--smtp").await?),

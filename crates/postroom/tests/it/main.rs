@@ -8,6 +8,7 @@
 
 mod cli;
 mod configuration;
+mod egress;
 mod mail;
 mod mcp;
 mod rest;
