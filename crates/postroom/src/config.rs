@@ -25,7 +25,7 @@ const PREFIX: &str = "POSTROOM_";
 
 /// Variables with the prefix that are not configuration: where the file is, and what the test
 /// suite is told.
-const APART: &[&str] = &["POSTROOM_CONFIG", "POSTROOM_CORPORA"];
+const APART: &[&str] = &["POSTROOM_CONFIG", "POSTROOM_CORPORA", "POSTROOM_VECTORS"];
 const TEST_PREFIX: &str = "POSTROOM_TEST_";
 
 /// The largest rate that can be set.
@@ -736,6 +736,7 @@ mod tests {
                 "",
                 &[
                     ("POSTROOM_CORPORA", "/x"),
+                    ("POSTROOM_VECTORS", "/x"),
                     ("POSTROOM_TEST_DATABASE_URL", "x"),
                     ("POSTROOM_CONFIG", "x")
                 ]

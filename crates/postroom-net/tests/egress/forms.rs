@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, net::IpAddr};
 
 use postroom_net::egress::{Class, Egress, EgressPolicy, Purpose, screen};
+use proptest::prelude::*;
 
 use crate::world::{Table, dns_file, egress};
 
@@ -269,4 +270,40 @@ fn what_the_operator_wrote_wrong_stops_the_start() {
         Some("https://fake.example/v1")
     );
     assert_eq!(egress.provider_base("postmark"), None);
+}
+
+proptest! {
+    #[test]
+    fn no_spelling_of_a_host_leads_to_an_address_that_is_not_public(
+        text in "(https|HTTPS|http)?(://|:|:/|:\\\\)?[a-z0-9A-F%.:@\\[\\]x/\\\\#?。．１２①-]{0,40}",
+    ) {
+        if let Ok(screened) = screen(&text, &EgressPolicy::default()) {
+            prop_assert_eq!(screened.port, 443);
+            match screened.address {
+                Some(IpAddr::V4(v4)) => prop_assert!(
+                    !v4.is_private() && !v4.is_loopback() && !v4.is_link_local()
+                        && !v4.is_unspecified() && !v4.is_multicast() && !v4.is_broadcast()
+                ),
+                Some(IpAddr::V6(v6)) => prop_assert_eq!(v6.to_bits() >> 125, 1),
+                None => prop_assert!(screened.host.contains('.')),
+            }
+        }
+    }
+
+    #[test]
+    fn every_spelling_of_an_ipv4_address_is_that_address(bits: u32, form in 0..6_usize) {
+        let [a, b, c, d] = bits.to_be_bytes();
+        let host = match form {
+            0 => format!("{a}.{b}.{c}.{d}"),
+            1 => format!("{bits}"),
+            2 => format!("{bits:#x}"),
+            3 => format!("0{bits:o}"),
+            4 => format!("{a:#x}.0{b:o}.{}", u32::from(c) * 256 + u32::from(d)),
+            _ => format!("{a}。{b}．{c}.%3{}", d % 10),
+        };
+        let last = if form == 5 { d % 10 } else { d };
+        let plain = screen(&format!("https://{a}.{b}.{c}.{last}/"), &EgressPolicy::default());
+        let spelt = screen(&format!("https://{host}/"), &EgressPolicy::default());
+        prop_assert_eq!(spelt, plain);
+    }
 }
