@@ -61,7 +61,7 @@ pub struct Room {
     /// Fires when the room closes.
     stop: CancellationToken,
     /// Workers and writes that nobody waits for.
-    tasks: TaskTracker,
+    pub(crate) tasks: TaskTracker,
 }
 
 impl std::fmt::Debug for Room {

@@ -6,7 +6,7 @@ use postroom_types::{IdentityId, RequestId, TenantScope, Timestamp};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{BytesBody, Operation};
+use super::{BytesBody, Operation, Receipt};
 use crate::{Actor, Room};
 
 /// Which surface a call came by; the view cuts by it.
@@ -47,6 +47,8 @@ pub struct CallContext {
     pub surface: Surface,
     /// Values of the REST parameter `include`, such as `html`.
     pub include: Vec<String>,
+    /// Set by a surface whose clients can go away before their answer.
+    pub receipt: Option<Receipt>,
 }
 
 impl CallContext {
@@ -59,6 +61,7 @@ impl CallContext {
             now,
             surface,
             include: Vec::new(),
+            receipt: None,
         }
     }
 
@@ -138,6 +141,16 @@ impl Call<'_> {
     /// When the call began.
     pub fn now(&self) -> Timestamp {
         self.context.now
+    }
+
+    /// Says how to take back what the answer gives away, for when it reaches nobody.
+    pub(crate) fn unless_delivered<F>(&self, undoing: impl FnOnce(postroom_store::Store) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if let Some(receipt) = &self.context.receipt {
+            receipt.unless_delivered(undoing(self.room.store().clone()));
+        }
     }
 
     /// Whether texts are cut to an agent's budgets.
