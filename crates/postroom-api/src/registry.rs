@@ -10,7 +10,7 @@ use std::{
 
 use postroom_app::{
     CallContext, Failure, Operation, Reply,
-    operation::{self, Surface, TABLE, Toolset},
+    operation::{self, Receipt, Surface, TABLE, Toolset},
     prompt::{self, PROMPTS},
     resource::{self, RESOURCES},
     watch::ResourceWatch,
@@ -123,6 +123,8 @@ impl RoomRegistry {
         let (steps, mut reported) = tokio::sync::mpsc::channel(16);
         let mut context = CallContext::new(Surface::Tool, request_id, room.now());
         let cancel = context.cancel.clone();
+        let receipt = Receipt::new(&room);
+        context.receipt = Some(receipt.clone());
         if call.wants_progress() {
             // A step that finds the queue full is dropped: the next one says more.
             context.progress = Some(Arc::new(move |step| drop(steps.try_send(step))));
@@ -149,7 +151,12 @@ impl RoomRegistry {
             }
         };
         match answer {
-            Ok(Ok(Reply::Json(value))) => Ok(Ok(value)),
+            Ok(Ok(Reply::Json(value))) => {
+                if !call.is_gone() {
+                    receipt.delivered();
+                }
+                Ok(Ok(value))
+            }
             Ok(Err(failure)) => Ok(Err((failure, request_id.to_string()))),
             Ok(Ok(Reply::Bytes(_))) | Err(_) => {
                 tracing::error!(%request_id, operation = operation.name, "a call failed inside");
@@ -374,8 +381,11 @@ impl Registry for RoomRegistry {
                     .iter()
                     .find(|row| row.uri == uri && row.operation_for(actor).is_some());
                 let row = row.ok_or_else(|| Fault::UnknownResource(uri.clone()))?;
-                if row.uri.contains(&format!("{{{}}}", request.argument.name)) {
-                    return self.addresses(call, &request.argument.value).await;
+                let argument = &request.argument;
+                if row.uri.contains(&format!("{{{}}}", argument.name)) {
+                    return self
+                        .completions(call, &argument.name, &argument.value)
+                        .await;
                 }
             }
         }
@@ -416,8 +426,13 @@ impl Registry for RoomRegistry {
 }
 
 impl RoomRegistry {
-    /// Addresses of mailboxes that begin with what was typed.
-    async fn addresses(&self, call: &Call<McpCaller>, typed: &str) -> Result<Completion, Fault> {
+    /// What an argument of a resource may be and begins with what was typed.
+    async fn completions(
+        &self,
+        call: &Call<McpCaller>,
+        argument: &str,
+        typed: &str,
+    ) -> Result<Completion, Fault> {
         let room = self.source.room().await.map_err(|_| Fault::Internal {
             request_id: String::new(),
         })?;
@@ -429,7 +444,7 @@ impl RoomRegistry {
                 request_id: String::new(),
             })?;
         let values = room
-            .addresses_starting(actor, typed)
+            .completions(actor, argument, typed)
             .await
             .unwrap_or_default();
         Ok(Completion { values })

@@ -19,7 +19,7 @@ use http_body_util::BodyExt as _;
 use postroom_app::rate::Bucket;
 use postroom_app::{
     Actor, CallContext, Failure, Operation, Reply,
-    operation::{Handler, RestRequest, Route, Surface, TABLE},
+    operation::{Handler, Receipt, RestRequest, Route, Surface, TABLE},
 };
 use postroom_types::{ErrorCode, Level, RequestId, limit};
 use serde_json::{Value, json};
@@ -175,6 +175,9 @@ async fn run(
     let cancel = surfaces.config.shutdown.child_token();
     context.cancel = cancel.clone();
     let _gone = CancelOnDrop(cancel);
+    // Taken back with what the answer gave away when the client goes before it gets it.
+    let receipt = Receipt::new(&room);
+    context.receipt = Some(receipt.clone());
     let request_id = context.request_id;
     let body = body.unwrap_or_default();
     let call = async move {
@@ -183,7 +186,10 @@ async fn run(
     };
     let task = tokio::spawn(std::panic::AssertUnwindSafe(call).catch_unwind());
     match task.await {
-        Ok(Ok(result)) => result,
+        Ok(Ok(result)) => {
+            receipt.delivered();
+            result
+        }
         _ => {
             tracing::error!(%request_id, operation = operation.name, "a call panicked");
             Err(ErrorCode::InternalError.into())

@@ -25,12 +25,25 @@ pub mod mail_search_contacts;
 pub mod mail_update_labels;
 pub mod mail_wait;
 pub mod message_raw;
+pub mod queue_list;
+pub mod queue_update;
 pub mod tenant_create;
 pub mod tenant_get;
 pub mod tenant_list;
 pub mod tenant_update;
+pub mod todo_claim;
+pub mod todo_claim_next;
+pub mod todo_complete;
+pub mod todo_create;
+pub mod todo_fail;
+pub mod todo_get;
+pub mod todo_heartbeat;
+pub mod todo_list;
+pub mod todo_release;
+pub mod todo_retry;
 
 pub(crate) mod reading;
+pub(crate) mod working;
 
 use postroom_types::{Address, AddressError, ErrorCode};
 

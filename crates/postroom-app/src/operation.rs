@@ -70,6 +70,8 @@ pub enum Toolset {
     Mail,
     /// The event log.
     Events,
+    /// Work: todos, claimed under leases.
+    Work,
     /// Ways in: webhook sources, their secrets and rules.
     Sources,
     /// Tenants, identities, addresses, keys, raw mail.
@@ -78,13 +80,20 @@ pub enum Toolset {
 
 impl Toolset {
     /// Every toolset.
-    pub const ALL: &'static [Self] = &[Self::Mail, Self::Events, Self::Sources, Self::Admin];
+    pub const ALL: &'static [Self] = &[
+        Self::Mail,
+        Self::Events,
+        Self::Work,
+        Self::Sources,
+        Self::Admin,
+    ];
 
     /// The name in `?tools=`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Mail => "mail",
             Self::Events => "events",
+            Self::Work => "work",
             Self::Sources => "sources",
             Self::Admin => "admin",
         }

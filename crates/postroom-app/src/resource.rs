@@ -6,14 +6,15 @@
 
 use postroom_core::FeedKind;
 use postroom_store::read;
+use postroom_types::TenantScope;
 use serde_json::{Map, Value, json};
 
-use crate::{Actor, Failure, Operation, Room, authorise, operation};
+use crate::{Actor, Failure, Operation, Room, authorise, op::working::worker_of, operation};
 
 /// One resource, or a family of them with a part of the address to fill in.
 #[derive(Debug)]
 pub struct Resource {
-    /// The address; `{identity}` stands for an identity's id or address.
+    /// The address; a part in braces at its end is filled in, and is the argument of that name.
     pub uri: &'static str,
     /// Other addresses under which the same is answered.
     pub aliases: &'static [&'static str],
@@ -30,9 +31,6 @@ pub struct Resource {
     /// Changes of the feed after which it reads differently.
     changes: &'static [FeedKind],
 }
-
-/// The part of an address that is filled in.
-const IDENTITY: &str = "{identity}";
 
 /// Every resource.
 pub const RESOURCES: &[Resource] = &[
@@ -64,6 +62,16 @@ pub const RESOURCES: &[Resource] = &[
             FeedKind::MessageChanged,
         ],
     },
+    Resource {
+        uri: "postroom://todos/{queue}",
+        aliases: &[],
+        name: "queue",
+        title: "Newest todos of a queue",
+        description: "The newest todos of one queue, without payloads. Subscribe to hear when work comes in or is done.",
+        operation: "todo_list",
+        arguments: &[("limit", "50")],
+        changes: &[FeedKind::TodoCreated, FeedKind::TodoChanged],
+    },
 ];
 
 /// A resource with the part of its address filled in.
@@ -71,30 +79,35 @@ pub const RESOURCES: &[Resource] = &[
 pub struct Located {
     /// The row.
     pub resource: &'static Resource,
-    /// The identity that the address names.
-    pub identity: Option<String>,
+    /// The argument that the address fills in, and its value.
+    pub filled: Option<(&'static str, String)>,
 }
 
 /// The resource at an address.
 pub fn locate(uri: &str) -> Option<Located> {
     RESOURCES.iter().find_map(|resource| {
         let mut addresses = std::iter::once(&resource.uri).chain(resource.aliases);
-        addresses.find_map(|address| match address.strip_suffix(IDENTITY) {
-            Some(before) => {
-                let identity = uri
+        addresses.find_map(|address| match template(address) {
+            Some((before, name)) => {
+                let value = uri
                     .strip_prefix(before)
                     .filter(|rest| !rest.is_empty() && !rest.contains('/'))?;
                 Some(Located {
                     resource,
-                    identity: Some(decoded(identity)),
+                    filled: Some((name, decoded(value))),
                 })
             }
             None => (*address == uri).then_some(Located {
                 resource,
-                identity: None,
+                filled: None,
             }),
         })
     })
+}
+
+/// What stands before the part that is filled in, and the name of that part.
+fn template(address: &'static str) -> Option<(&'static str, &'static str)> {
+    address.strip_suffix('}')?.split_once('{')
 }
 
 /// A part of an address with its percent escapes resolved (`%40` in an address is common).
@@ -140,6 +153,14 @@ impl Resource {
 }
 
 impl Located {
+    /// The value of the part `name`, when the address has it.
+    pub(crate) fn part(&self, name: &str) -> Option<&str> {
+        self.filled
+            .as_ref()
+            .filter(|(known, _)| *known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
     /// The arguments of the operation.
     pub fn arguments(&self) -> Value {
         let mut arguments: Map<String, Value> = self
@@ -148,8 +169,8 @@ impl Located {
             .iter()
             .filter_map(|(name, text)| Some(((*name).to_owned(), serde_json::from_str(text).ok()?)))
             .collect();
-        if let Some(identity) = &self.identity {
-            arguments.insert("identity".to_owned(), identity.as_str().into());
+        if let Some((name, value)) = &self.filled {
+            arguments.insert((*name).to_owned(), value.as_str().into());
         }
         Value::Object(arguments)
     }
@@ -159,21 +180,49 @@ impl Located {
 const SUGGESTIONS: usize = 100;
 
 impl Room {
-    /// Addresses of mailboxes that the caller may list and that begin with what was typed.
+    /// What an argument of a resource's address may be and begins with what was typed, as far as
+    /// the caller may list it.
     ///
     /// # Errors
-    /// What listing the mailboxes would answer.
-    pub async fn addresses_starting(
+    /// What listing it would answer.
+    pub async fn completions(
         &self,
         actor: &Actor,
+        argument: &str,
         typed: &str,
     ) -> Result<Vec<String>, Failure> {
-        let Some(row) = operation::find("mail_list_identities").filter(|row| actor.may_call(row))
-        else {
+        match argument {
+            "identity" => self.addresses_starting(actor, typed).await,
+            "queue" => self.queues_starting(actor, typed).await,
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    async fn queues_starting(&self, actor: &Actor, typed: &str) -> Result<Vec<String>, Failure> {
+        let Some(scope) = self.listing_scope(actor, "todo_list").await? else {
             return Ok(Vec::new());
         };
+        let worker = worker_of(actor, scope);
+        let counts = read::queue_counts(self.store(), &worker).await?;
+        let names = counts.into_keys().filter(|name| name.starts_with(typed));
+        Ok(names.take(SUGGESTIONS).collect())
+    }
+
+    /// What a list reaches for the caller; `None` when it may not list.
+    async fn listing_scope(
+        &self,
+        actor: &Actor,
+        list: &str,
+    ) -> Result<Option<TenantScope>, Failure> {
+        let Some(row) = operation::find(list).filter(|row| actor.may_call(row)) else {
+            return Ok(None);
+        };
         let granted = authorise::authorise(self, actor, row, &json!({})).await?;
-        let Some(scope) = granted.scope else {
+        Ok(granted.scope)
+    }
+
+    async fn addresses_starting(&self, actor: &Actor, typed: &str) -> Result<Vec<String>, Failure> {
+        let Some(scope) = self.listing_scope(actor, "mail_list_identities").await? else {
             return Ok(Vec::new());
         };
         let filter = read::IdentityFilter {
@@ -218,6 +267,11 @@ mod tests {
         assert_eq!(
             mailbox.arguments(),
             serde_json::json!({"identity": "a@b.example"})
+        );
+        let queue = locate("postroom://todos/billing").expect("located");
+        assert_eq!(
+            queue.arguments(),
+            serde_json::json!({"limit": 50, "queue": "billing"})
         );
         for uri in [
             "postroom://mail/",

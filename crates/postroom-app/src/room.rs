@@ -13,6 +13,7 @@ mod open;
 mod position;
 mod receive;
 mod smtp;
+mod sweep;
 
 pub use first_start::FirstStart;
 pub use indexing::ReindexProgress;

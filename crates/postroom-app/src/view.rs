@@ -15,6 +15,7 @@ mod notice;
 mod search;
 mod tenant;
 mod thread;
+mod todo;
 
 pub use budget::{cut, fit, json_bytes, shrink};
 pub use event::{EventDetail, EventSummary};
@@ -26,3 +27,5 @@ pub use postroom_types::Mailbox;
 pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};
 pub use tenant::Tenant;
 pub use thread::{Hold, ThreadSummary};
+pub(crate) use todo::json_or_text;
+pub use todo::{Attempt, ClaimedTodo, Queue, Todo, TodoTrust};

@@ -1,13 +1,15 @@
 //! Hearing of changes: what a caller's part of the feed says about resources.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
+use postroom_core::{FeedRow, Worker};
 use postroom_store::read;
-use postroom_types::{TenantScope, limit};
+use postroom_types::{IdentityId, TenantScope, limit};
 use tokio::sync::watch;
 
 use crate::{
     Actor, Failure, Room, authorise,
+    op::working::worker_of,
     resource::{Located, locate},
 };
 
@@ -29,7 +31,9 @@ pub struct ResourceWatch {
 struct Watched {
     uri: String,
     located: Located,
-    identity: Option<postroom_types::IdentityId>,
+    identity: Option<IdentityId>,
+    /// Only what happens in this queue, and who asks for it.
+    queue: Option<(String, Worker)>,
 }
 
 impl std::fmt::Debug for ResourceWatch {
@@ -77,11 +81,16 @@ impl Room {
                 continue;
             }
             scope = Some(widest(scope, granted_scope));
-            let identity = located.identity.as_ref().and(granted.identity);
+            let identity = located.part("identity").and(granted.identity);
+            let queue = located.part("queue").map(|queue| {
+                let worker = worker_of(actor, granted_scope);
+                (queue.to_owned(), worker)
+            });
             watched.push(Watched {
                 uri: uri.clone(),
                 located,
                 identity,
+                queue,
             });
         }
         let position = match &scope {
@@ -146,17 +155,39 @@ impl ResourceWatch {
         };
         let position = last.position;
         for watched in &self.watched {
-            let hit = rows.iter().any(|row| {
-                watched.located.resource.changes_with(row.kind)
-                    && watched
-                        .identity
-                        .is_none_or(|identity| row.identity_id == Some(identity))
-            });
-            if hit {
+            if watched.is_hit(&self.room, &rows).await? {
                 self.ready.push_back(watched.uri.clone());
             }
         }
         self.position = position;
         Ok(true)
+    }
+}
+
+impl Watched {
+    /// Whether one of the changes is one of its own.
+    async fn is_hit(&self, room: &Room, rows: &[FeedRow]) -> Result<bool, Failure> {
+        let mut asked = HashSet::new();
+        for row in rows {
+            let resource = self.located.resource;
+            let own = self
+                .identity
+                .is_none_or(|identity| row.identity_id == Some(identity));
+            if !own || !resource.changes_with(row.kind) {
+                continue;
+            }
+            let Some((queue, worker)) = &self.queue else {
+                return Ok(true);
+            };
+            // The feed names the todo and not its queue, which never changes.
+            let Some(todo) = row.todo_id().filter(|id| asked.insert(*id)) else {
+                continue;
+            };
+            let found = read::todo_row(room.store(), worker, todo).await?;
+            if found.is_some_and(|found| found.queue == *queue) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

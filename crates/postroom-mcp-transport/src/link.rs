@@ -29,15 +29,18 @@ pub(crate) enum Parcel {
 #[derive(Debug)]
 pub(crate) struct QueueLink {
     sender: Option<mpsc::Sender<Parcel>>,
+    /// Only to see whether somebody still reads; does not keep the queue open.
+    client: mpsc::WeakSender<Parcel>,
     end: Latch<End>,
     since: Instant,
 }
 
 impl QueueLink {
-    /// A link whose messages go to `sender`, or nowhere.
-    pub(crate) fn new(sender: Option<mpsc::Sender<Parcel>>, since: Instant) -> Arc<Self> {
+    /// A link over `queue`; a client that takes messages before the reply gets them.
+    pub(crate) fn new(queue: &mpsc::Sender<Parcel>, streams: bool, since: Instant) -> Arc<Self> {
         Arc::new(Self {
-            sender,
+            sender: streams.then(|| queue.clone()),
+            client: queue.downgrade(),
             end: Latch::default(),
             since,
         })
@@ -66,6 +69,11 @@ impl Link for QueueLink {
                 None => false,
             }
         })
+    }
+
+    fn is_gone(&self) -> bool {
+        self.end.value() == Some(End::Cancelled)
+            || self.client.upgrade().is_none_or(|queue| queue.is_closed())
     }
 
     fn end(&self) -> &Latch<End> {
@@ -97,7 +105,7 @@ mod tests {
 
     fn link() -> (Arc<QueueLink>, mpsc::Receiver<Parcel>) {
         let (sender, receiver) = mpsc::channel(STREAM_QUEUE);
-        (QueueLink::new(Some(sender), Instant::now()), receiver)
+        (QueueLink::new(&sender, true, Instant::now()), receiver)
     }
 
     #[tokio::test]

@@ -115,7 +115,7 @@ impl<R: Registry<Caller: Clone>> Session<R> {
     fn begin(&mut self, message: &RequestMessage<'_>) -> Result<(), Rejection> {
         let request = self.server.prepare(message, &Wire::Stdio(self.revision))?;
         let id = message.id.get().to_owned();
-        let link = QueueLink::new(Some(self.sender.clone()), self.since);
+        let link = QueueLink::new(&self.sender, true, self.since);
         {
             let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             if running.len() >= STDIO_CALLS {

@@ -81,6 +81,11 @@ impl<C> Call<C> {
         self.link.end().value()
     }
 
+    /// Whether an answer given now would reach nobody: the client cancelled, or went away.
+    pub fn is_gone(&self) -> bool {
+        self.link.is_gone()
+    }
+
     /// Waits until the work should end early.
     pub fn ended(&self) -> impl Future<Output = End> + Send + '_ {
         self.link.end().wait()

@@ -33,6 +33,11 @@ pub trait Link: Send + Sync + 'static {
     /// Waits until the queue has room; `false` when the client is gone.
     fn ready(&self) -> LocalFuture<'_, bool>;
 
+    /// Whether nothing that is said now can reach the client any more.
+    fn is_gone(&self) -> bool {
+        self.end().value() == Some(End::Cancelled)
+    }
+
     /// Set when the exchange should end early.
     fn end(&self) -> &Latch<End>;
 

@@ -17,6 +17,14 @@ pub const TABLE: &[Operation] = &[
     op::mail_update_labels::ROW,
     op::list_webhook_events::ROW,
     op::get_webhook_event::ROW,
+    op::todo_list::ROW,
+    op::todo_get::ROW,
+    op::todo_claim::ROW,
+    op::todo_claim_next::ROW,
+    op::todo_heartbeat::ROW,
+    op::todo_complete::ROW,
+    op::todo_fail::ROW,
+    op::todo_release::ROW,
     op::inbound_raw::ROW,
     op::message_raw::ROW,
     op::deployment_get::ROW,
@@ -34,6 +42,10 @@ pub const TABLE: &[Operation] = &[
     op::key_get::ROW,
     op::key_rotate::ROW,
     op::key_revoke::ROW,
+    op::todo_create::ROW,
+    op::todo_retry::ROW,
+    op::queue_list::ROW,
+    op::queue_update::ROW,
 ];
 
 /// The operation of that name.

@@ -8,7 +8,7 @@ use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Positions, Room, indexing, ingest};
+use super::{Indexing, Positions, Room, indexing, ingest, sweep};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
@@ -123,6 +123,7 @@ impl Room {
             tasks: TaskTracker::new(),
         });
         room.tasks.spawn(ingest::run(Arc::clone(&room)));
+        room.tasks.spawn(sweep::run(Arc::clone(&room)));
         room.tasks.spawn(indexing::run(Arc::clone(&room)));
         Ok(room)
     }

@@ -63,7 +63,7 @@ where
 {
     let mut permit = long_permit(endpoint, &request, &visitor.caller)?;
     let (sender, parcels) = mpsc::channel(STREAM_QUEUE);
-    let link = QueueLink::new(streams.then(|| sender.clone()), endpoint.since);
+    let link = QueueLink::new(&sender, streams, endpoint.since);
     let guard = Guard(request.revision().is_modern().then(|| link.end().clone()));
     let caller = visitor.caller.clone();
     let naming = Arc::clone(endpoint);
