@@ -15,6 +15,7 @@ const TARGETS: &[&str] = &[
     "quotes",
     "rule",
     "smtp",
+    "webhook_verify",
 ];
 
 #[derive(clap::Args)]
