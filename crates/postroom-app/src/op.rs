@@ -31,6 +31,7 @@ pub mod tenant_create;
 pub mod tenant_get;
 pub mod tenant_list;
 pub mod tenant_update;
+pub mod thread_update;
 pub mod todo_claim;
 pub mod todo_claim_next;
 pub mod todo_complete;

@@ -22,7 +22,7 @@ pub const ROW: Operation = Operation {
     bucket: None,
     routes: &[
         Route::patch("/v1/identities/{identity_id}/messages/{message_id}"),
-        Route::patch("/v1/identities/{identity_id}/threads/{thread_id}"),
+        Route::patch("/v1/identities/{identity_id}/labels"),
     ],
     include: &[],
     annotations: Annotations::CHANGE,

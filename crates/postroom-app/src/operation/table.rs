@@ -27,6 +27,7 @@ pub const TABLE: &[Operation] = &[
     op::todo_release::ROW,
     op::inbound_raw::ROW,
     op::message_raw::ROW,
+    op::thread_update::ROW,
     op::deployment_get::ROW,
     op::tenant_create::ROW,
     op::tenant_list::ROW,

@@ -227,6 +227,9 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "mail_update_labels" => {
             json!({"identity": identity, "message_id": ids.message, "labels_add": ["done"], "read": true})
         }
+        "thread_update" => {
+            json!({"identity": identity, "thread_id": ids.thread, "archived": false})
+        }
         "get_webhook_event" => json!({"id": ids.event}),
         "inbound_raw" => json!({"identity": identity}),
         "tenant_create" => json!({"slug": "third"}),

@@ -168,10 +168,10 @@ pub(crate) const VERBS: &[Verb] = &[
     },
     Verb {
         words: &["label"],
-        about: "Add or remove labels of a message or thread, or mark it read",
+        about: "Add or remove labels of a message or thread, mark it read, put a thread away",
         calls: &[
             by_id("msg_", "mail_update_labels", "message_id"),
-            by_id("thr_", "mail_update_labels", "thread_id"),
+            by_id("thr_", "thread_update", "thread_id"),
         ],
         positional: &[],
         view: View::Fields,

@@ -134,6 +134,10 @@ impl Sample {
             "mail_update_labels" => vec![
                 json!({"identity": mailbox, "message_id": self.message, "labels_add": ["seen"], "read": true}),
             ],
+            "thread_update" => vec![
+                json!({"identity": mailbox, "thread_id": self.thread, "archived": true}),
+                json!({"identity": mailbox, "thread_id": self.thread, "archived": false, "read": true}),
+            ],
             "list_webhook_events" => vec![json!({}), json!({"limit": 200})],
             "get_webhook_event" => vec![json!({"id": 20})],
             "tenant_get" | "key_list" => vec![json!({})],

@@ -570,3 +570,44 @@ fn a_domain_of_another_tenant_says_nothing_of_its_addresses() {
         }
     });
 }
+
+#[test]
+fn a_thread_is_put_away_and_taken_back() {
+    on_both("demo", async |served| {
+        let listed = served
+            .ask("GET", "/v1/identities?limit=1", served.key(), None)
+            .await;
+        let identity = listed.json()["data"][0]["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let threads = format!("/v1/identities/{identity}/threads");
+        let listed = served.ask("GET", &threads, served.key(), None).await;
+        let thread = listed.json()["data"][0]["id"]
+            .as_str()
+            .expect("an id")
+            .to_owned();
+        let path = format!("{threads}/{thread}");
+        let away = json!({"archived": true, "labels_add": ["handled"]});
+        let reply = served.ask("PATCH", &path, served.key(), Some(away)).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        assert_eq!(reply.json()["archived"], json!(true));
+        assert!(reply.json()["labels"].to_string().contains("handled"));
+        for (query, listed) in [("", false), ("?archived=true", true)] {
+            let reply = served
+                .ask("GET", &format!("{threads}{query}"), served.key(), None)
+                .await;
+            assert_eq!(reply.body.contains(&thread), listed, "{query}: {reply:?}");
+        }
+        let back = json!({"archived": false});
+        let reply = served.ask("PATCH", &path, served.key(), Some(back)).await;
+        assert_eq!(reply.json()["archived"], json!(false), "{reply:?}");
+        let reply = served
+            .ask("PATCH", &path, served.key(), Some(json!({})))
+            .await;
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (400, "invalid_request")
+        );
+    });
+}
