@@ -60,7 +60,7 @@ pub enum Change {
     /// A session that was closed.
     RemoveSession([u8; 32]),
     /// An event, new or with another state.
-    PutEvent(EventRow),
+    PutEvent(Box<EventRow>),
     /// The bytes of the command that decided this, under their digest; nothing when they are kept
     /// already.
     AddBlob {

@@ -123,7 +123,7 @@ impl Writes {
         for change in changes {
             match change {
                 Change::PutEvent(row) => {
-                    self.events.insert((row.tenant_id, row.id), row);
+                    self.events.insert((row.tenant_id, row.id), *row);
                 }
                 Change::AddBlob {
                     tenant_id, sha256, ..

@@ -53,7 +53,7 @@ pub(super) fn receive(
         if blobs.insert(recipient.tenant) {
             changes.push(blob(recipient.tenant, &receive.raw));
         }
-        changes.push(Change::PutEvent(row));
+        changes.push(Change::PutEvent(Box::new(row)));
         changes.push(Change::Feed(feed));
     }
     Ok(Decision {
@@ -157,7 +157,7 @@ pub(super) fn fail(
     let mut feed = tick.next(FeedKind::EventChanged, row.identity_id, None);
     feed.num = Some(row.id);
     Ok(Decision {
-        changes: vec![Change::PutEvent(row), Change::Feed(feed)],
+        changes: vec![Change::PutEvent(Box::new(row)), Change::Feed(feed)],
         outcome: Outcome::Done,
     })
 }

@@ -84,7 +84,7 @@ pub(super) fn arrive(
     if outcome.once_repeat {
         row.routing_trace = row.routing_trace.map(|trace| with_repeat(&trace));
     }
-    changes.push(Change::PutEvent(row));
+    changes.push(Change::PutEvent(Box::new(row)));
     changes.push(Change::CountDelivery {
         tenant_id: arrive.tenant,
         source_id: source.id,
@@ -142,7 +142,7 @@ fn again(
     // No row of the feed: nothing became readable that was not.
     Decision {
         changes: vec![
-            Change::PutEvent(row),
+            Change::PutEvent(Box::new(row)),
             Change::CountDelivery {
                 tenant_id: known.tenant_id,
                 source_id: source.id,
@@ -255,7 +255,7 @@ fn changed(row: EventRow, state: &State, context: &Context<'_>) -> Decision {
     let mut feed = tick.next(FeedKind::EventChanged, row.identity_id, None);
     feed.num = Some(row.id);
     Decision {
-        changes: vec![Change::PutEvent(row), Change::Feed(feed)],
+        changes: vec![Change::PutEvent(Box::new(row)), Change::Feed(feed)],
         outcome: Outcome::Done,
     }
 }

@@ -54,12 +54,12 @@ pub(super) fn ingest(
         archive: false,
     };
     let mut made = make_message(event, &ingest.draft, facts, &mut tick, state, context);
-    made.changes.push(Change::PutEvent(EventRow {
+    made.changes.push(Change::PutEvent(Box::new(EventRow {
         state: EventState::Done,
         message_id: Some(id),
         detail: None,
         ..event.clone()
-    }));
+    })));
     Ok(Decision {
         changes: made.changes,
         outcome: Outcome::Ingested {
@@ -128,7 +128,7 @@ pub(super) fn import(
     let made = make_message(&event, &import.draft, facts, &mut tick, state, context);
     let mut changes = vec![
         arrival::blob(recipient.tenant, &import.raw),
-        Change::PutEvent(event),
+        Change::PutEvent(Box::new(event)),
     ];
     changes.extend(made.changes);
     changes.extend(labels.into_iter().map(|label| {

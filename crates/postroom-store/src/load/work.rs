@@ -194,6 +194,30 @@ fn most(count: usize) -> Value {
     Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
+const WAITING: &str = concat!(
+    "SELECT ",
+    columns!(todo),
+    " FROM todos WHERE tenant_id = $1 AND queue = $2 AND state = 'pending' AND assignee IS NULL \
+     ORDER BY rank, num LIMIT $3"
+);
+const WAITING_OF_IDENTITY: &str = concat!(
+    "SELECT ",
+    columns!(todo),
+    " FROM todos WHERE identity_id = $1 AND queue = $2 AND state = 'pending' AND assignee IS NULL \
+     AND identity_id IS NOT NULL ORDER BY rank, num LIMIT $3"
+);
+const ASSIGNED: &str = concat!(
+    "SELECT ",
+    columns!(todo),
+    " FROM todos WHERE assignee = $1 AND state = 'pending' AND assignee IS NOT NULL \
+     ORDER BY assignee, queue, rank, num LIMIT $2"
+);
+const OVERDUE: &str = concat!(
+    "SELECT ",
+    columns!(todo),
+    " FROM todos WHERE tenant_id = $1 AND due_at <= $2 AND due_at IS NOT NULL"
+);
+
 /// For each kind of claimant, as many todos as there are claims of its tenant: whatever the others
 /// take, one is left for each if there is one.
 pub(super) async fn load_claims(
@@ -231,24 +255,8 @@ async fn load_waiting(
     state: &mut State,
 ) -> Sql<bool> {
     let (owner, sql) = match kind.identity {
-        None => (
-            kind.tenant.bits(),
-            concat!(
-                "SELECT ",
-                columns!(todo),
-                " FROM todos WHERE tenant_id = $1 AND queue = $2 AND state = 'pending' AND \
-                 assignee IS NULL ORDER BY rank, num LIMIT $3"
-            ),
-        ),
-        Some(identity) => (
-            identity.bits(),
-            concat!(
-                "SELECT ",
-                columns!(todo),
-                " FROM todos WHERE identity_id = $1 AND queue = $2 AND state = 'pending' AND \
-                 assignee IS NULL AND identity_id IS NOT NULL ORDER BY rank, num LIMIT $3"
-            ),
-        ),
+        None => (kind.tenant.bits(), WAITING),
+        Some(identity) => (identity.bits(), WAITING_OF_IDENTITY),
     };
     let sql = locked(conn, sql);
     let mut whole = true;
@@ -269,20 +277,12 @@ async fn waiting_queues(conn: &mut Conn, kind: &ClaimSpec, owner: u128) -> Sql<V
     if let Some(only) = kind.only.as_ref().filter(|only| only.len() <= FEW_QUEUES) {
         return Ok(only.clone());
     }
-    let owned = if kind.identity.is_some() {
-        "identity_id = $1 AND identity_id IS NOT NULL"
-    } else {
-        "tenant_id = $1"
-    };
-    // One look into the index for each queue, however much waits in it.
-    let waiting = format!("{owned} AND state = 'pending' AND assignee IS NULL");
-    let sql = format!(
-        "WITH RECURSIVE seen (queue) AS (SELECT MIN(queue) FROM todos WHERE {waiting} UNION ALL \
-         SELECT (SELECT MIN(queue) FROM todos WHERE {waiting} AND queue > seen.queue) FROM seen \
-         WHERE seen.queue IS NOT NULL) SELECT queue FROM seen WHERE queue IS NOT NULL LIMIT {}",
-        4 * limit::QUEUES_PER_TENANT
-    );
-    let found = conn.fetch(sql, vec![owner.into()]).await?;
+    let found = conn
+        .fetch(
+            queues_with_work(kind.identity.is_some()),
+            vec![owner.into()],
+        )
+        .await?;
     let names: Vec<String> = found
         .iter()
         .map(|row| row.text(0))
@@ -291,6 +291,30 @@ async fn waiting_queues(conn: &mut Conn, kind: &ClaimSpec, owner: u128) -> Sql<V
         .into_iter()
         .filter(|name| kind.takes_queue(name))
         .collect())
+}
+
+/// The queues in which something waits: one look into the index for each, however much waits.
+fn queues_with_work(of_identity: bool) -> String {
+    let owned = if of_identity {
+        "identity_id = $1 AND identity_id IS NOT NULL"
+    } else {
+        "tenant_id = $1"
+    };
+    // In the order of the index of what waits: by the name alone, another index would do, which
+    // finished todos fill.
+    let first = |more: &str| {
+        format!(
+            "(SELECT queue FROM todos WHERE {owned} AND state = 'pending' AND assignee IS NULL \
+             {more} ORDER BY queue, rank, num LIMIT 1)"
+        )
+    };
+    format!(
+        "WITH RECURSIVE seen (queue) AS (SELECT {} UNION ALL SELECT {} FROM seen WHERE seen.queue \
+         IS NOT NULL) SELECT queue FROM seen WHERE queue IS NOT NULL LIMIT {}",
+        first(""),
+        first("AND queue > seen.queue"),
+        4 * limit::QUEUES_PER_TENANT
+    )
 }
 
 /// What may be taken over: leases that ended with tries left, tries that began. Whether all of it
@@ -302,13 +326,7 @@ async fn load_overdue(
     now: Timestamp,
     state: &mut State,
 ) -> Sql<bool> {
-    let mut sql = concat!(
-        "SELECT ",
-        columns!(todo),
-        " FROM todos WHERE tenant_id = $1 AND due_at <= $2 AND due_at IS NOT NULL AND \
-         (state = 'failed' OR attempt < max_attempts)"
-    )
-    .to_owned();
+    let mut sql = format!("{OVERDUE} AND (state = 'failed' OR attempt < max_attempts)");
     let mut values: Vec<Value> = vec![kind.tenant.bits().into(), now.ms().into()];
     if let Some(identity) = kind.identity {
         values.push(identity.bits().into());
@@ -345,15 +363,7 @@ async fn load_assigned(
         return Ok(true);
     };
     // Most keys have nothing assigned: one look into the index.
-    let sql = locked(
-        conn,
-        concat!(
-            "SELECT ",
-            columns!(todo),
-            " FROM todos WHERE assignee = $1 AND state = 'pending' AND assignee IS NOT NULL \
-             ORDER BY assignee, queue, rank, num LIMIT $2"
-        ),
-    );
+    let sql = locked(conn, ASSIGNED);
     let values = vec![
         KeyId::bits(key).into(),
         most(want.max(limit::QUEUES_PER_KEY)),
@@ -370,19 +380,57 @@ pub(super) async fn load_sweeps(
     state: &mut State,
     now: Timestamp,
 ) -> Sql<()> {
-    let sql = locked(
-        conn,
-        concat!(
-            "SELECT ",
-            columns!(todo),
-            " FROM todos WHERE tenant_id = $1 AND due_at <= $2 AND due_at IS NOT NULL \
-             ORDER BY due_at LIMIT $3"
-        ),
-    );
+    let sql = locked(conn, &format!("{OVERDUE} ORDER BY due_at LIMIT $3"));
     for (tenant, count) in &needs.sweeps {
         let values = vec![tenant.bits().into(), now.ms().into(), most(*count)];
         let found = conn.fetch(sql.as_str(), values).await?;
         offer(&found, state)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{connect::Target, schema};
+
+    #[tokio::test]
+    async fn what_claims_and_sweeps_read_stands_in_an_index_without_finished_todos() {
+        let dir = tempfile::tempdir().expect("dir");
+        let target = Target::new(None, dir.path()).expect("SQLite");
+        let mut conn = target.writer().await.expect("opens");
+        schema::migrate(&mut conn, Timestamp::from_ms(0))
+            .await
+            .expect("migrates");
+        let due = format!("{OVERDUE} AND queue IN ($3) ORDER BY due_at LIMIT $4");
+        let sweep = format!("{OVERDUE} ORDER BY due_at LIMIT $3");
+        for (sql, index) in [
+            (WAITING.to_owned(), "todos_waiting"),
+            (WAITING_OF_IDENTITY.to_owned(), "todos_waiting_of_identity"),
+            (ASSIGNED.to_owned(), "todos_assigned"),
+            (queues_with_work(false), "todos_waiting"),
+            (queues_with_work(true), "todos_waiting_of_identity"),
+            (due, "todos_due"),
+            (sweep, "todos_due"),
+        ] {
+            let plan = conn
+                .fetch(format!("EXPLAIN QUERY PLAN {sql}"), vec![])
+                .await
+                .expect("explains");
+            let steps: Vec<String> = plan
+                .iter()
+                .map(|row| row.text(3).expect("a step"))
+                .collect();
+            let looks: Vec<&String> = steps.iter().filter(|step| step.contains("todos")).collect();
+            assert!(!looks.is_empty());
+            for step in looks {
+                let fits = step.starts_with("SEARCH") && step.contains(&format!("INDEX {index} "));
+                assert!(fits, "{step}: {sql}");
+            }
+            assert!(
+                !steps.iter().any(|step| step.contains("TEMP B-TREE")),
+                "{steps:?}"
+            );
+        }
+    }
 }

@@ -199,7 +199,7 @@ async fn write_sources(
             "DELETE FROM source_stats WHERE source_id = $1",
             "DELETE FROM sources WHERE id = $1",
         ] {
-            conn.execute(sql, vec![id.bits().into()]).await?;
+            conn.queue(sql, vec![id.bits().into()]).await?;
         }
     }
     conn.insert(
@@ -314,7 +314,7 @@ async fn write_attempts(
     )
     .await?;
     for ((tenant, todo), seq) in pruned {
-        conn.execute(
+        conn.queue(
             "DELETE FROM todo_attempts WHERE tenant_id = $1 AND todo_id = $2 AND seq <= $3",
             vec![tenant.bits().into(), todo.bits().into(), (*seq).into()],
         )

@@ -132,11 +132,12 @@ fn held<'a>(
         (Some(lease), TodoState::Claimed) => lease,
         _ => return Err(Unheld::Over(conflict("nobody has claimed it"))),
     };
-    if worker.key.is_none() {
-        // A person at the board ends what a claimant does not.
+    if worker.key.is_none() && token.is_none() {
+        // A person at the board ends what a claimant does not; one who shows a token speaks of that
+        // claim and no other.
         return Ok(lease);
     }
-    if lease.key_id != worker.key {
+    if worker.key.is_some() && lease.key_id != worker.key {
         return Err(Unheld::Over(conflict("somebody else works on it")));
     }
     match token {
@@ -366,7 +367,10 @@ fn over(
             None => attempt.key_id.is_some() && attempt.key_id == end.worker.key,
         })
     });
-    let Some(attempt) = spoken_of.filter(|attempt| attempt.key_id == end.worker.key) else {
+    let Some(attempt) = spoken_of.filter(|attempt| {
+        // A person is believed by the token.
+        end.worker.key.is_none() || attempt.key_id == end.worker.key
+    }) else {
         return Err(refusal);
     };
     if hash.is_some() && attempt.outcome == word.outcome() {
