@@ -59,7 +59,7 @@ impl Collector for Best {
             keep: self.keep,
             dates: columns.column_first_or_default(DATE)?,
             nums: columns.column_first_or_default(NUM)?,
-            least: Score::NEG_INFINITY,
+            least: (Score::NEG_INFINITY, i64::MIN),
             found: Collected::default(),
         })
     }
@@ -93,8 +93,9 @@ pub(crate) struct SegmentBest {
     keep: usize,
     dates: Arc<dyn ColumnValues<i64>>,
     nums: Arc<dyn ColumnValues<u64>>,
-    /// What a match must score to be among the best, once there are enough.
-    least: Score,
+    /// What a match must score, and where that is equal how new it must be, to be among the best,
+    /// once there are enough.
+    least: (Score, i64),
     found: Collected,
 }
 
@@ -108,9 +109,9 @@ impl SegmentBest {
     }
 }
 
-/// Keeps the `keep` best, in no order, and gives the score of the worst of them when any was
+/// Keeps the `keep` best, in no order, and gives score and date of the worst of them when any was
 /// dropped.
-fn cut(best: &mut Vec<Candidate>, keep: usize) -> Option<Score> {
+fn cut(best: &mut Vec<Candidate>, keep: usize) -> Option<(Score, i64)> {
     if best.len() <= keep {
         return None;
     }
@@ -119,7 +120,7 @@ fn cut(best: &mut Vec<Candidate>, keep: usize) -> Option<Score> {
         return None;
     }
     let (_, worst, _) = best.select_nth_unstable_by(keep - 1, Candidate::order);
-    let worst = worst.score;
+    let worst = (worst.score, worst.date);
     best.truncate(keep);
     Some(worst)
 }
@@ -129,12 +130,17 @@ impl SegmentCollector for SegmentBest {
 
     fn collect(&mut self, doc: DocId, score: Score) {
         self.found.total += 1;
-        if score < self.least {
+        let (least, oldest) = self.least;
+        if score < least {
+            return;
+        }
+        let date = self.dates.get_val(doc);
+        if score == least && date < oldest {
             return;
         }
         self.found.best.push(Candidate {
             score,
-            date: self.dates.get_val(doc),
+            date,
             num: self.nums.get_val(doc),
             at: DocAddress::new(self.segment, doc),
         });

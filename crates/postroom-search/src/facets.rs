@@ -8,6 +8,7 @@ use tantivy::{DocId, Searcher, SegmentReader};
 use crate::{
     collect::Candidate,
     schema::{FLAGS, SENDER, flags},
+    senders::{SegmentSenders, Senders},
 };
 
 /// Values of one facet, except months.
@@ -56,10 +57,11 @@ fn top_borrowed(mut counts: Vec<(&str, u64)>) -> Vec<(String, u64)> {
 /// Counts the facets of matches.
 pub(crate) fn count(
     searcher: &Searcher,
+    names: &Senders,
     candidates: &[Candidate],
     zone: &TimeZone,
 ) -> tantivy::Result<IndexFacets> {
-    let mut senders: HashMap<String, u64> = HashMap::new();
+    let mut counted: Vec<(SegmentSenders, Vec<(u64, u64)>)> = Vec::new();
     let mut months = Months::new(zone);
     let mut classes: HashMap<&str, u64> = HashMap::new();
     let mut by_segment: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
@@ -70,11 +72,19 @@ pub(crate) fn count(
     }
     for (segment, docs) in by_segment {
         let reader = searcher.segment_reader(segment);
-        count_senders(reader, &docs, &mut senders)?;
+        counted.extend(count_senders(reader, names, &docs)?);
         let bits = reader.fast_fields().column_first_or_default::<u64>(FLAGS)?;
         for doc in docs {
             for class in flags::classes(bits.get_val(doc)) {
                 *classes.entry(class.name()).or_default() += 1;
+            }
+        }
+    }
+    let mut senders: HashMap<&str, u64> = HashMap::new();
+    for (names, counts) in &counted {
+        for (ord, count) in counts {
+            if let Some(sender) = names.name(*ord) {
+                *senders.entry(sender).or_default() += count;
             }
         }
     }
@@ -90,7 +100,7 @@ pub(crate) fn count(
         sender: top_borrowed(
             senders
                 .iter()
-                .map(|(sender, count)| (sender.as_str(), *count))
+                .map(|(sender, count)| (*sender, *count))
                 .collect(),
         ),
         month: months.newest(),
@@ -141,28 +151,24 @@ impl<'a> Months<'a> {
     }
 }
 
+/// How often each sender of a segment stands among some documents, by the sender's number there.
 fn count_senders(
     reader: &SegmentReader,
+    names: &Senders,
     docs: &[DocId],
-    senders: &mut HashMap<String, u64>,
-) -> tantivy::Result<()> {
+) -> tantivy::Result<Option<(SegmentSenders, Vec<(u64, u64)>)>> {
     let Some(column) = reader.fast_fields().str(SENDER)? else {
-        return Ok(());
+        return Ok(None);
     };
-    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut counts: HashMap<u64, u64> = HashMap::new();
     for doc in docs {
         if let Some(ord) = column.ords().first(*doc) {
             *counts.entry(ord).or_default() += 1;
         }
     }
-    // One walk over the dictionary, in its order.
-    let ords: Vec<u64> = counts.keys().copied().collect();
-    let mut amounts = counts.values();
-    column
-        .dictionary()
-        .sorted_ords_to_term_cb(&ords, |sender| {
-            let sender = String::from_utf8_lossy(sender).into_owned();
-            *senders.entry(sender).or_default() += amounts.next().copied().unwrap_or(0);
-        })?;
-    Ok(())
+    let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    counts.sort_unstable();
+    let ords = counts.iter().map(|(ord, _)| *ord);
+    let names = names.of(reader.segment_id(), &column, ords)?;
+    Ok(Some((names, counts)))
 }

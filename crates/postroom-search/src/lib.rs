@@ -32,6 +32,7 @@ mod related;
 mod request;
 mod schema;
 mod search;
+mod senders;
 mod tenant;
 mod terms;
 

@@ -74,7 +74,12 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
     if let Some(zone) = request.facets {
         let best = found.candidates.get(..FACET_CANDIDATES);
         let best = best.unwrap_or(&found.candidates);
-        ranked.facets = Some(facets::count(&snapshot.searcher, best, zone)?);
+        ranked.facets = Some(facets::count(
+            &snapshot.searcher,
+            &snapshot.senders,
+            best,
+            zone,
+        )?);
         let mut nums: Vec<u64> = best.iter().map(|candidate| candidate.num).collect();
         nums.sort_unstable();
         ranked.candidates = nums.into_iter().collect();

@@ -28,6 +28,7 @@ use crate::{
     related, schema,
     schema::{Fields, SHAPE},
     search,
+    senders::Senders,
 };
 
 /// Bytes of terms that a writer gathers before it makes a segment of them.
@@ -75,14 +76,17 @@ struct Open {
 pub(crate) struct Snapshot {
     pub(crate) searcher: Searcher,
     pub(crate) fields: Fields,
+    pub(crate) senders: Arc<Senders>,
     corpus: Arc<OnceLock<Arc<Corpus>>>,
 }
 
 impl Snapshot {
-    fn of(searcher: Searcher, fields: Fields) -> Self {
+    fn of(searcher: Searcher, fields: Fields, senders: Arc<Senders>) -> Self {
+        senders.keep_only(&searcher);
         Self {
             searcher,
             fields,
+            senders,
             corpus: Arc::default(),
         }
     }
@@ -149,7 +153,8 @@ impl Entry {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = open.as_mut() {
             open.reader.reload().map_err(|e| self.failed(e))?;
-            open.snapshot = Snapshot::of(open.reader.searcher(), self.fields);
+            let senders = Arc::clone(&open.snapshot.senders);
+            open.snapshot = Snapshot::of(open.reader.searcher(), self.fields, senders);
         }
         Ok(())
     }
@@ -390,7 +395,7 @@ fn open_files(folder: &Path) -> Result<(Open, Fields, Payload), SearchError> {
         .reload_policy(ReloadPolicy::Manual)
         .try_into()
         .map_err(failed)?;
-    let snapshot = Snapshot::of(reader.searcher(), fields);
+    let snapshot = Snapshot::of(reader.searcher(), fields, Arc::default());
     let open = Open {
         index,
         reader,

@@ -84,6 +84,8 @@ limits! {
     SEARCH_RESPONSE_BYTES: usize = 262_144, "hits dropped from the end, truncated";
     /// Ranked ids kept for paging.
     RANKED_IDS: usize = 1_000, "later hits are not reached by paging";
+    /// Addresses of senders that one tenant's index keeps in memory.
+    SENDERS_KEPT: usize = 200_000, "facets read the further ones from the index each time";
     /// Candidates that facets count.
     FACET_CANDIDATES: usize = 5_000, "facets count the best candidates only";
     /// Life of a cursor, milliseconds.
