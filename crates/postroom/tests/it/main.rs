@@ -14,3 +14,4 @@ mod mcp;
 mod rest;
 mod served;
 mod shapes;
+mod source_verify;
