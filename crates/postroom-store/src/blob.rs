@@ -20,8 +20,10 @@ const LEVEL: i32 = 1;
 const DOC_BYTES: usize = 16 * 1024 * 1024;
 
 thread_local! {
-    // A compressor's tables are large; one per thread serves every mail.
+    // Their tables are large; one of each per thread serves every mail.
     static COMPRESSOR: RefCell<Option<zstd::bulk::Compressor<'static>>> = const { RefCell::new(None) };
+    static DECOMPRESSOR: RefCell<Option<zstd::bulk::Decompressor<'static>>> =
+        const { RefCell::new(None) };
 }
 
 fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -31,6 +33,17 @@ fn compress(bytes: &[u8]) -> io::Result<Vec<u8>> {
             None => slot.insert(zstd::bulk::Compressor::new(LEVEL)?),
         };
         compressor.compress(bytes)
+    })
+}
+
+/// Unpacks at most `size` bytes.
+fn decompress(packed: &[u8], size: usize) -> io::Result<Vec<u8>> {
+    DECOMPRESSOR.with_borrow_mut(|slot| {
+        let decompressor = match slot {
+            Some(decompressor) => decompressor,
+            None => slot.insert(zstd::bulk::Decompressor::new()?),
+        };
+        decompressor.decompress(packed, size)
     })
 }
 
@@ -158,8 +171,7 @@ pub(crate) fn unpack(
         (None, None) => return Err(StoreError::Damaged("a blob without bytes")),
     };
     let size = usize::try_from(size).map_err(|_| StoreError::Damaged("a blob's size"))?;
-    let bytes =
-        zstd::bulk::decompress(&packed, size).map_err(|_| StoreError::Damaged("a blob's bytes"))?;
+    let bytes = decompress(&packed, size).map_err(|_| StoreError::Damaged("a blob's bytes"))?;
     let digest: Sha256Bytes = sha2::Sha256::digest(&bytes).into();
     if bytes.len() != size || digest != *sha256 {
         return Err(StoreError::Damaged("a blob's digest"));
@@ -183,7 +195,7 @@ pub(crate) fn unpack_doc(bytes: &[u8]) -> Result<MessageDoc, StoreError> {
     if length > DOC_BYTES {
         return Err(DAMAGED);
     }
-    let json = zstd::bulk::decompress(packed, length).map_err(|_| DAMAGED)?;
+    let json = decompress(packed, length).map_err(|_| DAMAGED)?;
     serde_json::from_slice(&json).map_err(|_| DAMAGED)
 }
 
