@@ -121,7 +121,7 @@ CREATE INDEX todos_waiting_of_identity ON todos (identity_id, queue, rank, num)
 CREATE INDEX todos_assigned ON todos (assignee, queue, rank, num)
     WHERE state = 'pending' AND assignee IS NOT NULL;
 CREATE INDEX todos_due ON todos (tenant_id, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX todos_open ON todos (tenant_id, state, id, queue) WHERE state <> 'done';
+CREATE INDEX todos_open ON todos (tenant_id, state, id, queue, identity_id) WHERE state <> 'done';
 CREATE INDEX todos_of_queue ON todos (tenant_id, queue, id);
 CREATE INDEX todos_of_identity ON todos (identity_id, id) WHERE identity_id IS NOT NULL;
 CREATE UNIQUE INDEX todos_by_key ON todos (tenant_id, dedup) WHERE dedup IS NOT NULL;

@@ -9,8 +9,8 @@ use crate::{
     select::{self, Select},
 };
 use postroom_core::{AttemptRow, QUARANTINE_QUEUE, QueueRow, TodoRow, TodoState, Worker};
-use postroom_types::{TenantId, Timestamp, TodoId, limit};
-use std::collections::{BTreeMap, BTreeSet};
+use postroom_types::{Reach, TenantId, Timestamp, TodoId, limit};
+use std::collections::BTreeMap;
 
 /// Which todos to list; newest first.
 #[derive(Debug, Clone, Default)]
@@ -58,13 +58,17 @@ pub struct QueueCounts {
 impl Select {
     /// What the worker sees of a table of todos.
     fn seen_by(self, worker: &Worker) -> Self {
-        let select = self.scope(&worker.scope);
+        self.scope(&worker.scope).of_queues(worker)
+    }
+
+    /// The queues that the worker sees.
+    fn of_queues(self, worker: &Worker) -> Self {
         let select = match &worker.queues {
-            Some(queues) if queues.is_empty() => select.text(" AND 1 = 0"),
-            Some(queues) => select
+            Some(queues) if queues.is_empty() => self.text(" AND 1 = 0"),
+            Some(queues) => self
                 .text(" AND queue IN ")
                 .list(queues.iter().map(|name| name.as_str().into())),
-            None => select,
+            None => self,
         };
         if worker.reviews_quarantine {
             select
@@ -80,21 +84,34 @@ pub async fn todos(
     worker: &Worker,
     filter: &TodoFilter,
 ) -> Result<Vec<TodoRow>, StoreError> {
-    let select = Select::new(concat!("SELECT ", columns!(todo), " FROM todos WHERE "))
-        .seen_by(worker)
-        .filter(" AND queue = ", filter.queue.as_deref());
-    let select = match filter.state {
-        Some(TodoState::Done) => select.text(" AND state = 'done'"),
+    // The ids first, out of an index that has all that is filtered by: whole rows would be read
+    // from the table in its own order, past all that is finished.
+    let select = Select::new(concat!(
+        "SELECT ",
+        columns!(todo),
+        " FROM todos WHERE tenant_id = "
+    ))
+    .value(worker.scope.tenant().bits())
+    .text(" AND id IN (SELECT id FROM todos WHERE ");
+    let select = match (filter.state, worker.scope.reach()) {
+        (Some(TodoState::Done), _) => select.scope(&worker.scope).text(" AND state = 'done'"),
         // The words of the index of what is not done.
-        Some(state) => select
+        (Some(state), _) => select
+            .scope(&worker.scope)
             .text(" AND state <> 'done' AND state = ")
             .value(state.as_str()),
-        None => select,
+        (None, Reach::Identity(own)) => select
+            .text("identity_id IS NOT NULL AND identity_id = ")
+            .value(own.bits()),
+        (None, Reach::Tenant) => select.scope(&worker.scope),
     };
     select
+        .of_queues(worker)
+        .filter(" AND queue = ", filter.queue.as_deref())
         .filter(" AND id < ", filter.below.map(TodoId::bits))
         .text(" ORDER BY id DESC LIMIT ")
         .value(select::rows(filter.limit))
+        .text(") ORDER BY id DESC")
         .all(store, rows::todo)
         .await
 }
@@ -244,25 +261,29 @@ pub async fn queue_counts(
     for (queue, count) in all {
         out.entry(queue).or_default().done = count;
     }
-    let open = Select::new("SELECT queue, state, COUNT(*) FROM todos WHERE ")
-        .seen_by(worker)
-        .text(" AND state <> 'done' GROUP BY queue, state")
-        .all(store, |row| {
-            Ok((row.text(0)?, row.text(1)?, rows::unsigned(row, 2)?))
-        })
-        .await?;
-    for (queue, state, count) in open {
-        let counts = out.entry(queue).or_default();
-        counts.done = counts.done.saturating_sub(count);
-        match state.as_str() {
-            "pending" => counts.pending = count,
-            "claimed" => counts.claimed = count,
-            _ => counts.dead_letters = count,
+    // Grouped by an expression, so that the index of what is not done is read, and not the one
+    // that has the names in order and everything that is done.
+    for state in [TodoState::Pending, TodoState::Claimed, TodoState::Failed] {
+        let open = Select::new("SELECT queue || '', COUNT(*) FROM todos WHERE ")
+            .seen_by(worker)
+            .text(" AND state <> 'done' AND state = ")
+            .value(state.as_str())
+            .text(" GROUP BY queue || ''")
+            .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
+            .await?;
+        for (queue, count) in open {
+            let counts = out.entry(queue).or_default();
+            counts.done = counts.done.saturating_sub(count);
+            match state {
+                TodoState::Pending => counts.pending = count,
+                TodoState::Claimed => counts.claimed = count,
+                _ => counts.dead_letters = count,
+            }
         }
     }
-    let parked = Select::new("SELECT queue, COUNT(*) FROM todos WHERE ")
+    let parked = Select::new("SELECT queue || '', COUNT(*) FROM todos WHERE ")
         .seen_by(worker)
-        .text(" AND due_at IS NOT NULL AND state = 'failed' GROUP BY queue")
+        .text(" AND due_at IS NOT NULL AND due_at > 0 AND state = 'failed' GROUP BY queue || ''")
         .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
         .await?;
     for (queue, count) in parked {
@@ -270,24 +291,18 @@ pub async fn queue_counts(
         counts.parked = count;
         counts.dead_letters = counts.dead_letters.saturating_sub(count);
     }
-    let waiting: BTreeSet<String> = out
-        .iter()
-        .filter(|(_, counts)| counts.pending > 0)
-        .map(|(queue, _)| queue.clone())
-        .collect();
-    for queue in waiting {
+    for (queue, counts) in out.iter_mut().filter(|(_, counts)| counts.pending > 0) {
         // Ids begin with their time.
-        let oldest =
-            Select::new("SELECT MIN(created_at) FROM (SELECT created_at FROM todos WHERE ")
-                .seen_by(worker)
-                .text(" AND state <> 'done' AND state = 'pending' AND queue = ")
-                .value(queue.as_str())
-                .text(" ORDER BY id LIMIT 1) AS oldest")
-                .first(store, |row| Ok(row.opt_int(0)?))
-                .await?;
-        if let Some(counts) = out.get_mut(&queue) {
-            counts.oldest_pending_at = oldest.flatten().map(Timestamp::from_ms);
-        }
+        let oldest = Select::new("SELECT created_at FROM todos WHERE tenant_id = ")
+            .value(worker.scope.tenant().bits())
+            .text(" AND id = (SELECT id FROM todos WHERE ")
+            .seen_by(worker)
+            .text(" AND state <> 'done' AND state = 'pending' AND queue = ")
+            .value(queue.as_str())
+            .text(" ORDER BY id LIMIT 1)")
+            .first(store, |row| rows::at(row, 0))
+            .await?;
+        counts.oldest_pending_at = oldest;
     }
     Ok(out)
 }
