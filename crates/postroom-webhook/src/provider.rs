@@ -71,6 +71,8 @@ pub struct Provider {
     pub about: &'static str,
     /// The vendor's page.
     pub docs: &'static str,
+    /// Where a person pastes the source's URL there, and what else goes with it.
+    pub url_goes: &'static str,
     /// Where the secret comes from.
     pub secret: SecretOrigin,
     /// What the secret is called there, and where to find it.
@@ -198,6 +200,7 @@ const BASE: Provider = Provider {
     title: "",
     about: "",
     docs: "",
+    url_goes: "",
     secret: SecretOrigin::Provider,
     secret_hint: "",
     secret_prefix: None,

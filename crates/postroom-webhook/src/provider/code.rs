@@ -39,6 +39,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Bitbucket",
         about: "Signs the body with HMAC-SHA256; sends no signature at all while no secret is set.",
         docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
+        url_goes: "Repository settings, Webhooks, Add webhook: URL and Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "Repository settings, Webhooks, Secret",
         schemes: &[HUB_SHA256_PLAIN],
@@ -54,6 +55,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Cairn",
         about: "Signs the body with HMAC-SHA256; time and id stand in the body.",
         docs: "https://www.rfc-editor.org/rfc/rfc2104",
+        url_goes: "The settings of the webhook: URL and Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "The webhook's secret",
         schemes: &[Scheme {
@@ -81,6 +83,7 @@ pub(super) const ROWS: &[Provider] = &[
         name: "clerk",
         title: "Clerk",
         docs: "https://clerk.com/docs/webhooks/overview",
+        url_goes: "Configure, Webhooks, Add endpoint: Endpoint URL",
         ..SVIX
     },
     Provider {
@@ -88,6 +91,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Cloudflare notifications",
         about: "Repeats a shared secret; the body is not covered.",
         docs: "https://developers.cloudflare.com/notifications/get-started/configure-webhooks/",
+        url_goes: "Notifications, Destinations, Webhooks, Create: URL and Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "Notifications, Destinations, Webhooks, Secret",
         schemes: &[Scheme {
@@ -104,6 +108,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Cloudflare Stream",
         about: "Signs time and body with HMAC-SHA256.",
         docs: "https://developers.cloudflare.com/stream/manage-video-library/using-webhooks/",
+        url_goes: "PUT /accounts/ACCOUNT/stream/webhook: notificationUrl",
         secret_hint: "The secret in the answer that created the webhook",
         schemes: &[Scheme {
             name: "cloudflare-stream-sig1",
@@ -136,6 +141,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Forgejo",
         about: "Signs the body with HMAC-SHA256; a bad signature of its own is not rescued by another header.",
         docs: "https://forgejo.org/docs/latest/user/webhooks/",
+        url_goes: "Repository settings, Webhooks, Add webhook: Target URL and Secret; content type application/json",
         secret: SecretOrigin::Minted,
         secret_hint: "Repository settings, Webhooks, Secret",
         schemes: &[
@@ -166,6 +172,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Any sender with HMAC",
         about: "Signs the body with HMAC-SHA512 or HMAC-SHA256, in hex or Base64, in a header of its choice.",
         docs: "https://www.rfc-editor.org/rfc/rfc2104",
+        url_goes: "Whatever sends: POST to the URL, with the body's HMAC-SHA256 in hex in X-Signature",
         secret: SecretOrigin::Minted,
         secret_hint: "The secret of the sender",
         schemes: &[
@@ -200,6 +207,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Gitea",
         about: "Signs the body with HMAC-SHA256.",
         docs: "https://docs.gitea.com/usage/webhooks",
+        url_goes: "Repository settings, Webhooks, Add webhook: Target URL and Secret; content type application/json",
         secret: SecretOrigin::Minted,
         secret_hint: "Repository settings, Webhooks, Secret",
         schemes: &[GITEA, HUB_SHA256],
@@ -220,6 +228,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "GitHub",
         about: "Signs the body with HMAC-SHA256 and no time: deduplication is the guard against replay.",
         docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
+        url_goes: "Repository, Settings, Webhooks, Add webhook: Payload URL and Secret; content type application/json",
         secret: SecretOrigin::Minted,
         secret_hint: "Settings, Webhooks, Secret",
         schemes: &[HUB_SHA256],
@@ -234,6 +243,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "GitHub, old Enterprise servers",
         about: "Signs the body with HMAC-SHA1 only; take `github` wherever the SHA-256 header is sent.",
         docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
+        url_goes: "Repository, Settings, Webhooks, Add webhook: Payload URL and Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "Settings, Webhooks, Secret",
         schemes: &[Scheme {
@@ -254,6 +264,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "GitLab",
         about: "Repeats a shared secret; the body is not covered. Newer servers can sign: `gitlab-signing-token`.",
         docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+        url_goes: "Project, Settings, Webhooks, Add new webhook: URL and Secret token",
         secret: SecretOrigin::Minted,
         secret_hint: "Settings, Webhooks, Secret token",
         schemes: &[Scheme {
@@ -277,6 +288,7 @@ pub(super) const ROWS: &[Provider] = &[
         name: "gitlab-signing-token",
         title: "GitLab with a signing token",
         docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+        url_goes: "Project, Settings, Webhooks, Add new webhook: URL; then copy its signing token",
         secret_hint: "Settings, Webhooks, Signing token",
         event_type: &[
             Place::Header("x-gitlab-event"),
@@ -293,6 +305,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Jira Cloud",
         about: "Signs the body with HMAC-SHA256 for webhooks that an administrator made.",
         docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
+        url_goes: "System, WebHooks, Create a WebHook: URL and Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "System, WebHooks, Secret",
         schemes: &[HUB_SHA256_PLAIN],
@@ -306,6 +319,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Jira Cloud, dynamic webhooks of an OAuth app",
         about: "Shows a token signed with the app's client secret; the body is not covered.",
         docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
+        url_goes: "The app's call of POST /rest/api/3/webhook: url",
         secret_hint: "The app's client secret",
         schemes: &[Scheme {
             name: "jira-oauth-jwt",
@@ -337,6 +351,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Linear",
         about: "Signs the body with HMAC-SHA256; the time in the body counts, the one in a header does not.",
         docs: "https://linear.app/developers/webhooks",
+        url_goes: "Settings, API, Webhooks, New webhook: URL",
         secret_hint: "The webhook's signing secret, lin_wh_",
         schemes: &[Scheme {
             name: "linear-sha256",
@@ -361,6 +376,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Okta event hooks",
         about: "Repeats a shared secret; the body is not covered. Asks once with a challenge.",
         docs: "https://developer.okta.com/docs/concepts/event-hooks/",
+        url_goes: "Workflow, Event Hooks, Create: URL; authentication field Authorization and the secret",
         secret: SecretOrigin::Minted,
         secret_hint: "Workflow, Event Hooks, Authentication secret",
         schemes: &[Scheme {
@@ -383,6 +399,7 @@ pub(super) const ROWS: &[Provider] = &[
         name: "openai",
         title: "OpenAI",
         docs: "https://platform.openai.com/docs/guides/webhooks",
+        url_goes: "Project settings, Webhooks, Create: URL",
         ids: &[IdRule(&[Place::Header("webhook-id")])],
         occurred_at: &[(Place::Json(&["created_at"]), Unit::Seconds)],
         ..STANDARD
@@ -392,6 +409,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "PagerDuty",
         about: "Signs the body with HMAC-SHA256; several signatures while a secret is rotated.",
         docs: "https://developer.pagerduty.com/docs/verifying-webhook-signatures",
+        url_goes: "Integrations, Generic Webhooks (v3), New webhook: Webhook URL",
         secret_hint: "The secret in the answer that created the subscription",
         schemes: &[Scheme {
             name: "pagerduty-v1",
@@ -415,6 +433,7 @@ pub(super) const ROWS: &[Provider] = &[
         name: "recall",
         title: "Recall.ai",
         docs: "https://docs.recall.ai/docs/authenticating-requests-from-recallai",
+        url_goes: "Developers, Webhooks, Add endpoint: Endpoint URL",
         event_type: &[Place::Json(&["event"]), Place::Json(&["type"])],
         ..SVIX
     },
@@ -422,12 +441,14 @@ pub(super) const ROWS: &[Provider] = &[
         name: "render",
         title: "Render",
         docs: "https://render.com/docs/webhooks",
+        url_goes: "Integrations, Webhooks, Create webhook: URL",
         ..STANDARD
     },
     Provider {
         name: "replicate",
         title: "Replicate",
         docs: "https://replicate.com/docs/topics/webhooks/verify-webhook",
+        url_goes: "webhook of the request that starts a prediction",
         event_type: &[Place::Json(&["status"]), Place::Json(&["type"])],
         occurred_at: &[
             (Place::Json(&["completed_at"]), Unit::Rfc3339),
@@ -440,6 +461,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Sentry",
         about: "Signs the body with HMAC-SHA256; the time header is not signed and is not used.",
         docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
+        url_goes: "Settings, Custom integrations, the integration: Webhook URL",
         secret_hint: "The integration's client secret",
         schemes: &[Scheme {
             name: "sentry-sha256",
@@ -456,12 +478,14 @@ pub(super) const ROWS: &[Provider] = &[
         name: "standard-webhooks",
         title: "Standard Webhooks",
         docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
+        url_goes: "Whatever sends: the URL of its webhook endpoint",
         ..STANDARD
     },
     Provider {
         name: "svix",
         title: "Svix",
         docs: "https://docs.svix.com/receiving/verifying-payloads/how-manual",
+        url_goes: "The application portal, Endpoints, Add endpoint: Endpoint URL",
         ..SVIX
     },
     Provider {
@@ -469,6 +493,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Any sender with a shared secret",
         about: "Repeats a shared secret as a bearer token or in a header of its choice; the body is not covered.",
         docs: "https://www.rfc-editor.org/rfc/rfc6750",
+        url_goes: "Whatever sends: POST to the URL, with the secret in Authorization: Bearer",
         secret: SecretOrigin::Minted,
         secret_hint: "The secret of the sender",
         schemes: &[
@@ -505,6 +530,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Any sender that can only call a URL",
         about: "Nothing but the unguessable URL; neither sender nor body is verified.",
         docs: "https://www.rfc-editor.org/rfc/rfc9110",
+        url_goes: "Whatever sends: POST to the URL, and keep it to yourself",
         secret: SecretOrigin::None,
         secret_hint: "None: the URL is the secret",
         schemes: &[Scheme {
@@ -533,6 +559,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Vercel",
         about: "Signs the body with HMAC-SHA1.",
         docs: "https://vercel.com/docs/webhooks/webhooks-api",
+        url_goes: "Team settings, Webhooks, Create webhook: Endpoint URL",
         secret_hint: "The secret shown when the webhook is made, or the integration's client secret",
         schemes: &[Scheme {
             name: "vercel-sha1",
@@ -549,6 +576,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "WorkOS",
         about: "Signs time (milliseconds) and body with HMAC-SHA256.",
         docs: "https://workos.com/docs/events/data-syncing/webhooks",
+        url_goes: "Developer, Webhooks, Create webhook: Endpoint URL",
         secret_hint: "The endpoint's signing secret",
         schemes: &[Scheme {
             name: "workos-v1",

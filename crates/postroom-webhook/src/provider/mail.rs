@@ -96,6 +96,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Amazon SNS, and SES through it",
         about: "Signs the message's fields with the key of a certificate. Name the topic: any account can have its own signed.",
         docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
+        url_goes: "The topic, Create subscription: protocol HTTPS, the URL as endpoint, raw message delivery off",
         secret: SecretOrigin::None,
         secret_hint: "None: the certificate is fetched. Give the topic's ARN instead",
         schemes: &[
@@ -119,6 +120,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Cloudflare Email Routing",
         about: "A Worker posts the raw mail; envelope, time and mail are signed with HMAC-SHA256.",
         docs: "https://developers.cloudflare.com/email-routing/email-workers/",
+        url_goes: "The Worker's secrets POSTROOM_URL and POSTROOM_SECRET",
         secret: SecretOrigin::Minted,
         secret_hint: "The Worker's secret POSTROOM_SECRET",
         schemes: &[Scheme {
@@ -156,6 +158,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Google Pub/Sub push, and Gmail watch through it",
         about: "Shows a token of Google for one audience and account; the body is not covered.",
         docs: "https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions",
+        url_goes: "The topic, Create subscription, Push: Endpoint URL; enable authentication",
         secret: SecretOrigin::None,
         secret_hint: "None: Google's keys are fetched. Give audience and service account instead",
         schemes: &[Scheme {
@@ -186,6 +189,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Mailgun",
         about: "Signs time and a token, not the event: the token is the delivery's id and counts once.",
         docs: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+        url_goes: "Send, Webhooks, Add webhook: URL",
         secret_hint: "The HTTP webhook signing key",
         schemes: &[
             MAILGUN,
@@ -217,6 +221,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Microsoft Graph",
         about: "Repeats the client state in every item; the body is not covered. Tokens of rich notifications are checked when the audience is set.",
         docs: "https://learn.microsoft.com/graph/change-notifications-delivery-webhooks",
+        url_goes: "POST /subscriptions: notificationUrl and clientState",
         secret: SecretOrigin::Minted,
         secret_hint: "The clientState of the subscription, at most 128 characters",
         schemes: &[Scheme {
@@ -250,6 +255,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Postmark",
         about: "Basic credentials in the URL, nothing signed; the body is not covered.",
         docs: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+        url_goes: "The server's message stream, Settings or Webhooks: the URL with user and password in it",
         secret: SecretOrigin::Minted,
         secret_hint: "user:password of the webhook's URL",
         schemes: &[Scheme {
@@ -298,6 +304,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Resend",
         about: "Signs id, time and body. A received mail comes as metadata; its body is fetched by id.",
         docs: "https://resend.com/docs/dashboard/webhooks/verify-webhooks-requests",
+        url_goes: "Webhooks, Add webhook: Endpoint URL",
         occurred_at: &[(Place::Json(&["created_at"]), Unit::Rfc3339)],
         accepted: OK,
         ..SVIX
@@ -307,6 +314,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "SendGrid events",
         about: "Signs time and body with ECDSA; one body holds several events.",
         docs: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+        url_goes: "Settings, Mail settings, Event webhook: Post URL; enable the signature",
         secret_hint: "Mail settings, Event webhook, Verification key",
         schemes: &[SENDGRID],
         event_type: &[Place::Json(&["0", "event"])],
@@ -324,6 +332,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "SendGrid inbound parse",
         about: "Signs time and the raw multipart body with ECDSA, under the key of its security policy.",
         docs: "https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/securing-your-parse-webhooks",
+        url_goes: "Settings, Inbound parse, Add host and URL: Destination URL, with a security policy that signs",
         secret_hint: "The public key of the webhook's security policy",
         schemes: &[SENDGRID],
         ids: &[IdRule(&[Place::MailHeader("message-id")])],

@@ -12,6 +12,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Adyen",
         about: "Signs eight fields of each item with HMAC-SHA256; the rest of the body is not covered.",
         docs: "https://docs.adyen.com/development-resources/webhooks/verify-hmac-signatures/",
+        url_goes: "Developers, Webhooks, Standard webhook: Server URL",
         secret_hint: "Developers, Webhooks, HMAC key (hexadecimal)",
         schemes: &[Scheme {
             name: "adyen-items",
@@ -80,6 +81,7 @@ pub(super) const ROWS: &[Provider] = &[
         name: "brex",
         title: "Brex",
         docs: "https://developer.brex.com/docs/webhooks/",
+        url_goes: "POST /v1/webhooks: url",
         event_type: &[Place::Json(&["event_type"]), Place::Json(&["type"])],
         ..STANDARD
     },
@@ -88,6 +90,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Paddle Billing",
         about: "Signs time and body with HMAC-SHA256; 5 seconds of freshness, several signatures while a secret is rotated.",
         docs: "https://developer.paddle.com/webhooks/signature-verification",
+        url_goes: "Developer tools, Notifications, New destination: URL",
         secret_hint: "Developer tools, Notifications, Secret key, pdl_ntfset_",
         schemes: &[Scheme {
             name: "paddle-h1",
@@ -120,6 +123,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "PayPal",
         about: "Signs id, time, webhook id and the body's CRC-32 with the key of a certificate; a CRC binds the body loosely.",
         docs: "https://developer.paypal.com/api/rest/webhooks/rest/",
+        url_goes: "Developer dashboard, the app, Webhooks, Add webhook: Webhook URL",
         secret: super::SecretOrigin::None,
         secret_hint: "None: the certificate is fetched. Give the webhook's id instead",
         schemes: &[Scheme {
@@ -161,6 +165,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Shopify",
         about: "Signs the body with HMAC-SHA256 and no time: deduplication is the guard against replay.",
         docs: "https://shopify.dev/docs/apps/build/webhooks/subscribe/https",
+        url_goes: "Settings, Notifications, Webhooks, Create webhook: URL; format JSON",
         secret_hint: "The app's client secret",
         schemes: &[Scheme {
             name: "shopify-sha256",
@@ -182,6 +187,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Square",
         about: "Signs the notification URL, exactly as configured there, and the body with HMAC-SHA256.",
         docs: "https://developer.squareup.com/docs/webhooks/step3validate",
+        url_goes: "Developer console, the application, Webhooks, Subscriptions, Add: Notification URL",
         secret_hint: "Webhooks, Subscription, Signature key",
         schemes: &[Scheme {
             name: "square-sha256",
@@ -198,6 +204,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Stripe",
         about: "Signs time and body with HMAC-SHA256; the secret counts as it is written, whsec_ included.",
         docs: "https://docs.stripe.com/webhooks/signature",
+        url_goes: "Developers, Webhooks, Add destination: Endpoint URL",
         secret_hint: "Developers, Webhooks, Signing secret, whsec_",
         secret_prefix: Some("whsec_"),
         schemes: &[Scheme {
@@ -228,6 +235,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "WooCommerce",
         about: "Signs the body with HMAC-SHA256 and no time: deduplication is the guard against replay.",
         docs: "https://woocommerce.com/document/webhooks/",
+        url_goes: "Settings, Advanced, Webhooks, Add webhook: Delivery URL and Secret",
         secret: super::SecretOrigin::Minted,
         secret_hint: "Settings, Advanced, Webhooks, Secret",
         schemes: &[Scheme {

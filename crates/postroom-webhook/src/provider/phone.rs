@@ -40,6 +40,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "AssemblyAI",
         about: "Repeats a shared secret in a header of your choice; the body is not covered.",
         docs: "https://www.assemblyai.com/docs/deployment/webhooks",
+        url_goes: "webhook_url, webhook_auth_header_name and webhook_auth_header_value of the request",
         secret: SecretOrigin::Minted,
         secret_hint: "webhook_auth_header_value of the request",
         schemes: &[Scheme {
@@ -60,6 +61,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Deepgram callbacks",
         about: "Repeats the identifier of the API key; the body is not covered.",
         docs: "https://developers.deepgram.com/docs/callback",
+        url_goes: "callback of the request",
         secret_hint: "The API key's identifier",
         schemes: &[Scheme {
             name: "deepgram-token",
@@ -76,6 +78,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "ElevenLabs",
         about: "Signs time and body with HMAC-SHA256; half an hour of freshness.",
         docs: "https://elevenlabs.io/docs/agents-platform/workflows/post-call-webhooks",
+        url_goes: "Agents, Settings, Post-call webhook, Create: URL",
         secret_hint: "The webhook's shared secret, wsec_",
         schemes: &[Scheme {
             name: "elevenlabs-v0",
@@ -112,6 +115,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Plivo",
         about: "Signs URL, parameters and a nonce with HMAC-SHA256 (v3); v2 covers URL and nonce only.",
         docs: "https://www.plivo.com/docs/voice/concepts/signature-validation",
+        url_goes: "The application or number: Message URL or Answer URL, method POST",
         secret_hint: "The account's auth token",
         schemes: &[
             PLIVO_V3,
@@ -153,6 +157,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Telnyx",
         about: "Signs time and body with Ed25519; wants an answer within two seconds.",
         docs: "https://developers.telnyx.com/development/api-fundamentals/webhooks/receiving-webhooks",
+        url_goes: "The messaging profile or application: Webhook URL, API version 2",
         secret_hint: "Account, Keys & Credentials, Public key (Base64)",
         schemes: &[Scheme {
             name: "telnyx-ed25519",
@@ -180,6 +185,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Twilio",
         about: "Signs the public URL and the form with HMAC-SHA1, or the URL with the hash of another body.",
         docs: "https://www.twilio.com/docs/usage/webhooks/webhooks-security",
+        url_goes: "The phone number's configuration: webhook URL, HTTP POST",
         secret_hint: "The account's auth token",
         schemes: &[Scheme {
             name: "twilio-sha1",
@@ -208,6 +214,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Vonage",
         about: "Shows a token that names the body by its hash; the old SMS interface signs the parameters.",
         docs: "https://developer.vonage.com/en/getting-started/concepts/webhooks",
+        url_goes: "The application's capabilities: Webhook URLs, POST",
         secret_hint: "API settings, Signature secret",
         schemes: &[
             Scheme {

@@ -54,6 +54,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Discord",
         about: "Signs time and body with Ed25519; sends badly signed probes that must be answered 401.",
         docs: "https://discord.com/developers/docs/interactions/overview",
+        url_goes: "Developer portal, the application, General information: Interactions endpoint URL",
         secret_hint: "The application's public key (hexadecimal)",
         schemes: &[Scheme {
             name: "discord-ed25519",
@@ -80,6 +81,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "HubSpot",
         about: "Signs method, URL, body and time with HMAC-SHA256 (v3); older apps send a bare hash without a time.",
         docs: "https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests",
+        url_goes: "The app, Webhooks: Target URL",
         secret_hint: "The app's client secret",
         schemes: &[
             Scheme {
@@ -125,6 +127,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Intercom",
         about: "Signs the body with HMAC-SHA1; asks with HEAD whether the URL is there.",
         docs: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
+        url_goes: "Developer hub, the app, Webhooks: Endpoint URL",
         secret_hint: "The app's client secret",
         schemes: &[Scheme {
             name: "intercom-sha1",
@@ -147,6 +150,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "LINE",
         about: "Signs the body with HMAC-SHA256.",
         docs: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+        url_goes: "Developers console, the channel, Messaging API: Webhook URL",
         secret_hint: "The channel's secret",
         schemes: &[Scheme {
             name: "line-sha256",
@@ -174,6 +178,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Meta: WhatsApp, Messenger, Instagram",
         about: "Signs the body, escapes as sent, with HMAC-SHA256; asks once by GET with a challenge.",
         docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+        url_goes: "The app, Webhooks or WhatsApp, Configuration: Callback URL and Verify token",
         secret_hint: "The app's secret; the verify token is yours to choose",
         schemes: &[HUB_SHA256],
         // A body may hold several messages and a repetition may group them otherwise, so their ids
@@ -228,6 +233,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Plain",
         about: "Signs the body with HMAC-SHA256; the time stands in the body.",
         docs: "https://www.plain.com/docs/api-reference/request-signing",
+        url_goes: "Settings, Webhooks, Add webhook target: URL",
         secret_hint: "Settings, Request signing, Secret",
         schemes: &[Scheme {
             name: "plain-sha256",
@@ -252,6 +258,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Slack",
         about: "Signs time and body with HMAC-SHA256; wants an answer within three seconds and repeats without one.",
         docs: "https://docs.slack.dev/authentication/verifying-requests-from-slack",
+        url_goes: "The app, Event Subscriptions: Request URL",
         secret_hint: "Basic information, Signing secret",
         schemes: &[Scheme {
             name: "slack-v0",
@@ -278,6 +285,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Telegram bots",
         about: "Repeats a shared secret; the body is not covered.",
         docs: "https://core.telegram.org/bots/api#setwebhook",
+        url_goes: "setWebhook: url and secret_token",
         secret: SecretOrigin::Minted,
         secret_hint: "secret_token of setWebhook",
         schemes: &[Scheme {
@@ -296,6 +304,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Twitch EventSub",
         about: "Signs id, time and body with HMAC-SHA256; asks once with a signed challenge.",
         docs: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
+        url_goes: "POST /eventsub/subscriptions: transport.callback and transport.secret",
         secret: SecretOrigin::Minted,
         secret_hint: "transport.secret of the subscription",
         schemes: &[Scheme {
@@ -335,6 +344,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Zendesk",
         about: "Signs time and body with HMAC-SHA256; an older page has them the other way round, both are taken.",
         docs: "https://developer.zendesk.com/documentation/webhooks/verifying/",
+        url_goes: "Admin center, Apps and integrations, Webhooks, Create: Endpoint URL",
         secret_hint: "The webhook's signing secret",
         schemes: &[
             ZENDESK,
@@ -356,6 +366,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Zoom",
         about: "Signs time and body with HMAC-SHA256; validates the URL every 72 hours.",
         docs: "https://developers.zoom.us/docs/api/webhooks/",
+        url_goes: "App marketplace, the app, Feature, Event subscriptions: Endpoint URL",
         secret_hint: "The app's secret token",
         schemes: &[Scheme {
             name: "zoom-v0",

@@ -12,6 +12,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Asana",
         about: "Signs the body with HMAC-SHA256 under a secret that its first request hands over.",
         docs: "https://developers.asana.com/docs/webhooks-guide",
+        url_goes: "POST /webhooks: target",
         secret_hint: "X-Hook-Secret of the first request; confirm it when it is offered",
         schemes: &[Scheme {
             name: "asana-sha256",
@@ -39,6 +40,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Calendly",
         about: "Signs time and body with HMAC-SHA256; three minutes of freshness.",
         docs: "https://developer.calendly.com/api-docs/4c305798a61d3-webhook-signatures",
+        url_goes: "POST /webhook_subscriptions: url",
         secret_hint: "The subscription's signing key",
         schemes: &[Scheme {
             name: "calendly-v1",
@@ -73,6 +75,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Dropbox",
         about: "Signs the body with HMAC-SHA256; asks once by GET with a challenge.",
         docs: "https://www.dropbox.com/developers/reference/webhooks",
+        url_goes: "App console, the app, Webhook URIs",
         secret_hint: "The app's secret",
         schemes: &[Scheme {
             name: "dropbox-sha256",
@@ -89,6 +92,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Notion",
         about: "Signs the body with HMAC-SHA256 under a token that its first request hands over.",
         docs: "https://developers.notion.com/reference/webhooks",
+        url_goes: "The integration, Webhooks, Create a subscription: Webhook URL",
         secret_hint: "verification_token of the first request; confirm it when it is offered",
         schemes: &[Scheme {
             name: "notion-sha256",
@@ -107,6 +111,7 @@ pub(super) const ROWS: &[Provider] = &[
         title: "Typeform",
         about: "Signs the body with HMAC-SHA256 in Base64.",
         docs: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
+        url_goes: "Connect, Webhooks, Add a webhook: Endpoint, then Secret",
         secret: SecretOrigin::Minted,
         secret_hint: "The webhook's secret",
         schemes: &[Scheme {

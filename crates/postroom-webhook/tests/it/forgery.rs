@@ -282,6 +282,7 @@ fn rows_are_complete_and_named_once() {
     assert_eq!(names.len(), before);
     for row in provider::all() {
         assert!(row.docs.starts_with("https://"), "{}", row.name);
+        assert!(!row.url_goes.is_empty(), "{}", row.name);
         assert!(
             row.about.ends_with('.') && !row.title.is_empty(),
             "{}",
