@@ -162,3 +162,78 @@ fn together(signed: &Signed<'_>, secret: &[u8]) -> Vec<u8> {
     each(signed, secret, |bytes| all.extend_from_slice(bytes));
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+
+    fn message(text: &[u8]) -> Signed<'_> {
+        // In two pieces, since pieces must not show.
+        let (first, second) = text.split_at(text.len() / 2);
+        vec![
+            Chunk::Bytes(Cow::Borrowed(first)),
+            Chunk::Bytes(Cow::Borrowed(second)),
+        ]
+    }
+
+    #[track_caller]
+    fn check(hash: Hash, key: &[u8], text: &[u8], expected: &str) {
+        let made = hmac(hash, key, &message(text)).map(hex::encode);
+        assert_eq!(made.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn hmac_gives_what_the_rfcs_give() {
+        let question = b"what do ya want for nothing?";
+        // RFC 2202, RFC 4231
+        check(
+            Hash::Md5,
+            b"Jefe",
+            question,
+            "750c783e6ab0b503eaa86e310a5db738",
+        );
+        check(
+            Hash::Sha1,
+            b"Jefe",
+            question,
+            "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79",
+        );
+        check(
+            Hash::Sha256,
+            b"Jefe",
+            question,
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+        );
+        check(
+            Hash::Sha256,
+            &[0x0b; 20],
+            b"Hi There",
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7",
+        );
+        check(
+            Hash::Sha512,
+            b"Jefe",
+            question,
+            "164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea2505549758bf75c05a994a6d034f65f8f0e6fdcaeab1a34d4a6b4b636e070a38bce737",
+        );
+    }
+
+    #[test]
+    fn ed25519_takes_what_its_rfc_signs() {
+        // RFC 8032 section 7.1, test 1
+        let key: [u8; 32] =
+            hex::decode("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a")
+                .expect("hex")
+                .try_into()
+                .expect("32 bytes");
+        let signature = hex::decode(
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+        )
+        .expect("hex");
+        let key = Key::Ed25519(ed25519_dalek::VerifyingKey::from_bytes(&key).expect("a key"));
+        assert!(asked(Check::Ed25519, &key, &message(b""), &signature));
+        assert!(!asked(Check::Ed25519, &key, &message(b"x"), &signature));
+    }
+}

@@ -3,8 +3,7 @@
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
-    reason = "a test that cannot go on says why and ends; one that was given a file says what it read"
+    reason = "a test that cannot go on says why and ends"
 )]
 
 mod forgery;
