@@ -4,11 +4,14 @@
 
 mod accept;
 mod import;
+mod ingest;
 mod mcp;
 mod parse;
 mod report;
 mod search;
 mod start;
+
+pub(crate) use search::Http;
 
 use std::{
     path::PathBuf,
@@ -36,6 +39,7 @@ pub(crate) struct Options {
 enum Name {
     Accept,
     Import,
+    Ingest,
     Mcp,
     Parse,
     Search,
@@ -51,6 +55,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let report = match options.name {
         Name::Accept => accept::run(options.count.unwrap_or(20_000), peers)?,
         Name::Import => import::run(options.count.unwrap_or(20_000), peers)?,
+        Name::Ingest => ingest::run(options.count.unwrap_or(50_000), peers)?,
         Name::Mcp => mcp::run(options.count.unwrap_or(100_000), peers)?,
         Name::Parse => parse::run(peers)?,
         Name::Search => search::run(options.count.unwrap_or(100_000), peers)?,

@@ -2,15 +2,17 @@
 //! what each script does.
 
 use std::{
-    io::{BufRead, BufReader},
     path::PathBuf,
     process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result};
-use serde_json::Value;
+use anyhow::Result;
 
-use crate::{process, process::Running, test};
+use crate::{
+    process,
+    server::{self, text},
+    test,
+};
 
 /// Installs the pinned npm packages and the pinned Python packages.
 pub(crate) fn install() -> Result<()> {
@@ -52,15 +54,10 @@ pub(crate) fn conformance() -> Result<()> {
     const KEY: &str = "prk_test_conformance";
     let fixture = test::binary("postroom-conformance");
     let stdio = fixture.get_program().to_owned();
-    let (ready, _running) = start(Command::new(&stdio).args([
-        "--listen",
-        "127.0.0.1:0",
-        "--proxy-listen",
-        "127.0.0.1:0",
-        "--key",
-        KEY,
-        "--json",
-    ]))?;
+    let mut serving = Command::new(&stdio);
+    serving.args(["--listen", "127.0.0.1:0", "--proxy-listen", "127.0.0.1:0"]);
+    serving.args(["--key", KEY, "--json"]).stderr(Stdio::null());
+    let (ready, _running) = server::start(&mut serving)?;
     node("conformance.mjs", &["--url", text(&ready, "proxy_url")?])?;
     let mut all = vec![
         "--url",
@@ -83,14 +80,10 @@ pub(crate) fn postroom() -> Result<()> {
         .get_program()
         .to_string_lossy()
         .into_owned();
-    let (ready, _running) = start(Command::new(&binary).args([
-        "demo",
-        "--json",
-        "--listen",
-        "127.0.0.1:0",
-        "--smtp",
-        "127.0.0.1:0",
-    ]))?;
+    let mut demo = Command::new(&binary);
+    demo.args(["demo", "--json", "--listen", "127.0.0.1:0"]);
+    demo.args(["--smtp", "127.0.0.1:0"]).stderr(Stdio::null());
+    let (ready, _running) = server::start(&mut demo)?;
     let (url, key) = (text(&ready, "mcp_url")?, text(&ready, "key")?);
     let asked = [
         "--tool",
@@ -120,26 +113,4 @@ fn node(script: &str, arguments: &[&str]) -> Result<()> {
             .args(arguments)
             .current_dir(folder()),
     )
-}
-
-/// Starts a server and reads the line of JSON that it prints when it is ready.
-fn start(command: &mut Command) -> Result<(Value, Running)> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot start {command:?}"))?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-    let running = Running(child);
-    Ok((
-        serde_json::from_str(&line).with_context(|| format!("the server printed {line:?}"))?,
-        running,
-    ))
-}
-
-fn text<'a>(ready: &'a Value, name: &str) -> Result<&'a str> {
-    ready[name]
-        .as_str()
-        .with_context(|| format!("no {name} in {ready}"))
 }

@@ -4,8 +4,10 @@
 //! data and its acknowledgement.
 
 mod database;
+mod deliveries;
 mod server;
 mod smtp;
+mod source;
 mod sync_order;
 
 use std::{
@@ -21,8 +23,9 @@ use std::{
 use anyhow::{Context, Result, ensure};
 
 use crate::{corpus, postgres, test};
-use database::Database;
+pub(crate) use database::Database;
 use server::Server;
+pub(crate) use source::Source;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -32,6 +35,9 @@ pub(crate) struct Options {
     /// Watch the system calls of this many acknowledgements instead (needs strace).
     #[arg(long, value_name = "ACKNOWLEDGEMENTS")]
     sync_order: Option<usize>,
+    /// Publish this many signed deliveries under kills instead, on each database.
+    #[arg(long, value_name = "DELIVERIES")]
+    deliveries: Option<usize>,
     /// Seed of the random points.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -42,13 +48,26 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return sync_order::run(count);
     }
     let cluster = postgres::Cluster::start()?;
+    if let Some(count) = options.deliveries {
+        return delivered(count, options.rounds, options.seed, &cluster.url);
+    }
     kills(options.rounds, options.seed, &cluster.url)
 }
 
 /// The short form that the test command runs.
 pub(crate) fn short(postgres_url: &str) -> Result<()> {
     kills(3, 7, postgres_url)?;
+    delivered(1_000, 3, 7, postgres_url)?;
     sync_order::run(300)
+}
+
+fn delivered(count: usize, kills: usize, seed: u64, postgres_url: &str) -> Result<()> {
+    for postgres in [None, Some(postgres_url)] {
+        let folder = tempfile::tempdir()?;
+        let database = Database::new(folder.path(), postgres)?;
+        deliveries::run(folder.path(), &database, count, kills, seed)?;
+    }
+    Ok(())
 }
 
 fn kills(rounds: usize, seed: u64, postgres_url: &str) -> Result<()> {

@@ -1,7 +1,7 @@
 //! `cargo xtask gen`: pages of docs/reference that come from tables in the code, so that they cannot
 //! drift; `--check` fails instead of writing.
 
-use std::{fmt::Write as _, path::Path};
+use std::{fmt::Write as _, path::PathBuf};
 
 use anyhow::{Result, ensure};
 use postroom_types::{ErrorCode, limit};
@@ -27,6 +27,41 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             "--all-targets",
         ],
     )?;
+    if options.check {
+        return check();
+    }
+    let folder = folder();
+    std::fs::create_dir_all(&folder)?;
+    for (name, page) in pages()? {
+        std::fs::write(folder.join(name), page)?;
+    }
+    Ok(())
+}
+
+/// Fails unless every page is what the binary that was built last says.
+pub(crate) fn check() -> Result<()> {
+    let folder = folder();
+    let stale: Vec<&str> = pages()?
+        .into_iter()
+        .filter(|(name, page)| {
+            std::fs::read_to_string(folder.join(name)).unwrap_or_default() != *page
+        })
+        .map(|(name, _)| name)
+        .collect();
+    ensure!(
+        stale.is_empty(),
+        "docs/reference is not what the tables in the code say ({}): run `cargo xtask gen` and commit what it writes",
+        stale.join(", ")
+    );
+    Ok(())
+}
+
+fn folder() -> PathBuf {
+    process::root().join("docs").join("reference")
+}
+
+/// The pages by file name.
+fn pages() -> Result<[(&'static str, String); 4]> {
     let said = |arguments: &[&str]| process::output(test::binary("postroom").args(arguments));
     let pages = [
         ("errors.md", errors()),
@@ -34,27 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ("operations.md", said(&["tools", "--reference"])?),
         ("openapi.json", said(&["openapi"])?),
     ];
-    let folder = process::root().join("docs").join("reference");
-    std::fs::create_dir_all(&folder)?;
-    for (name, page) in pages {
-        write_or_check(&folder.join(name), &page, options.check)?;
-    }
-    Ok(())
-}
-
-fn write_or_check(path: &Path, page: &str, check: bool) -> Result<()> {
-    let page = format!("{}\n", page.trim_end());
-    if check {
-        let stands = std::fs::read_to_string(path).unwrap_or_default();
-        ensure!(
-            stands == page,
-            "{} is out of date: run `cargo xtask gen`",
-            path.display()
-        );
-    } else {
-        std::fs::write(path, page)?;
-    }
-    Ok(())
+    Ok(pages.map(|(name, page)| (name, format!("{}\n", page.trim_end()))))
 }
 
 fn errors() -> String {

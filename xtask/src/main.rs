@@ -20,6 +20,7 @@ mod licences;
 mod packages;
 mod postgres;
 mod process;
+mod server;
 mod stage;
 mod test;
 #[cfg(test)]

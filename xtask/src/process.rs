@@ -64,8 +64,21 @@ pub(crate) fn exists(program: &str) -> bool {
 /// A child that is ended by its process id when it goes out of scope.
 pub(crate) struct Running(pub(crate) Child);
 
+impl Running {
+    /// Ends it with SIGKILL.
+    pub(crate) fn kill(mut self) -> Result<()> {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
+        // The id of a child that has ended may be another's by now.
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
         // A polite end first, so that a server writes what it holds; then the hard one.
         let pid = self.0.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();

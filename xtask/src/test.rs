@@ -1,10 +1,10 @@
 //! `cargo xtask test`: installs what the tests need, then every check and test, each stage timed.
 
-use std::process::Command;
+use std::{path::PathBuf, process::Command};
 
 use anyhow::Result;
 
-use crate::{clients, crash, licences, packages, postgres, process, stage::Stages};
+use crate::{clients, crash, generate, licences, packages, postgres, process, stage::Stages};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -44,6 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             &["build", "--workspace", "--all-targets", "--locked"],
         )
     })?;
+    stages.run("reference pages", generate::check)?;
     let cluster = stages.run("start PostgreSQL", postgres::Cluster::start)?;
     stages.run("tests on SQLite and PostgreSQL", || {
         let mut tests = process::command("cargo", &["test", "--workspace", "--locked"]);
@@ -63,7 +64,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// The built binary of a debug build.
 pub(crate) fn binary(name: &str) -> Command {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| process::root().join("target"), Into::into);
-    Command::new(target.join("debug").join(name))
+    Command::new(built().join(name))
+}
+
+/// An example that the build stage made.
+pub(crate) fn example(name: &str) -> Command {
+    Command::new(built().join("examples").join(name))
+}
+
+fn built() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| process::root().join("target"), PathBuf::from)
+        .join("debug")
 }

@@ -1,5 +1,6 @@
 //! The official Rust SDK as a server with one small tool, stateless and answering in JSON: the peer of
-//! `postroom-conformance` in `cargo xtask bench mcp`. Prints `{"url": …}` when it listens.
+//! `postroom-conformance` in `cargo xtask bench mcp`; and beside it a handler that only reads what is
+//! posted to it. Prints `{"url": …}` when it listens.
 
 use std::sync::Arc;
 
@@ -32,6 +33,11 @@ impl ServerHandler for Peer {
     }
 }
 
+/// The bare handler of `cargo xtask bench ingest`: reads the body and says 202.
+async fn take(body: axum::body::Bytes) -> (axum::http::StatusCode, String) {
+    (axum::http::StatusCode::ACCEPTED, body.len().to_string())
+}
+
 #[tokio::main]
 async fn main() -> std::io::Result<()> {
     let mut config = StreamableHttpServerConfig::default();
@@ -40,5 +46,5 @@ async fn main() -> std::io::Result<()> {
     let service = StreamableHttpService::new(|| Ok(Peer), Arc::new(LocalSessionManager::default()), config);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("{{\"url\":\"http://{}/mcp\"}}", listener.local_addr()?);
-    axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await
+    axum::serve(listener, axum::Router::new().nest_service("/mcp", service).route("/in/{token}", axum::routing::post(take))).await
 }

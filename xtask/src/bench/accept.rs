@@ -2,17 +2,18 @@
 //! aiosmtpd (PyPI), neither of which syncs anything.
 
 use std::{
-    io::{BufRead, BufReader},
     net::{TcpListener, TcpStream},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Result, bail};
 
 use super::{postroom, report::Report};
-use crate::process::{self, Running};
+use crate::{
+    process::{self, Running},
+    server,
+};
 
 const SINK: &str = "
 import asyncio, sys
@@ -45,34 +46,14 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     )?;
     let work = tempfile::tempdir()?;
     let data = work.path().join("data");
-    let mut child = Command::new(postroom())
-        .args([
-            "serve",
-            "--json",
-            "--listen",
-            "127.0.0.1:0",
-            "--smtp",
-            "127.0.0.1:0",
-            "--data",
-        ])
-        .arg(&data)
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-    let running = Running(child);
-    let ready: Value = serde_json::from_str(&line)?;
+    let (ready, running) = server::start(server::serve(&mut Command::new(postroom()), &data))?;
     process::check(
         Command::new(postroom())
             .args(["identity", "create", "--address", RECIPIENT, "--data"])
             .arg(&data)
             .stdout(Stdio::null()),
     )?;
-    let smtp = ready["smtp"]
-        .as_str()
-        .context("no smtp")?
-        .trim_start_matches("smtp://")
-        .to_owned();
+    let smtp = server::smtp(&ready)?;
     report.row(vec![
         "postroom, each synced before its 250".to_owned(),
         load(&smtp, count, 8)?,
@@ -166,6 +147,7 @@ fn load(address: &str, count: usize, connections: usize) -> Result<String> {
     Ok(said.lines().last().unwrap_or_default().to_owned())
 }
 
-fn free_port() -> Result<u16> {
+/// A port that nobody listens on.
+pub(super) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

@@ -2,18 +2,20 @@
 //! official Rust SDK (benches/peers).
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{Read, Write},
     net::TcpStream,
     path::PathBuf,
-    process::{Command, Stdio},
+    process::Command,
     time::Instant,
 };
 
 use anyhow::{Context, Result, ensure};
-use serde_json::Value;
 
 use super::{postroom, report::Report, search::Http};
-use crate::process::{self, Running, cpu_seconds, memory_kib};
+use crate::{
+    process::{self, cpu_seconds, memory_kib},
+    server,
+};
 
 /// Subscriptions opened to see what one costs.
 const STREAMS: usize = 1_000;
@@ -61,16 +63,8 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
 }
 
 fn one(name: &str, command: &mut Command, count: usize, streams: bool) -> Result<Vec<String>> {
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("cannot start {command:?}"))?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-    let running = Running(child);
+    let (ready, running) = server::start(command).context(name.to_owned())?;
     let pid = running.0.id();
-    let ready: Value =
-        serde_json::from_str(&line).with_context(|| format!("{name} printed {line:?}"))?;
     let url = ready["mcp_url"]
         .as_str()
         .or(ready["url"].as_str())

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{maildir, measure, postroom, report::Report};
-use crate::{packages, process::Running};
+use crate::{packages, server};
 
 /// One query in the three languages.
 struct Query {
@@ -21,21 +21,22 @@ struct Query {
     mu: &'static str,
 }
 
+/// Words of the made-up mails: rare and frequent ones, alone and together. Each finds something.
 const QUERIES: &[Query] = &[
     Query {
-        ours: "kaka",
-        notmuch: "kaka",
-        mu: "kaka",
+        ours: "wilperni",
+        notmuch: "wilperni",
+        mu: "wilperni",
     },
     Query {
-        ours: "loka terka",
-        notmuch: "loka and terka",
-        mu: "loka and terka",
+        ours: "terlo shalo",
+        notmuch: "terlo and shalo",
+        mu: "terlo and shalo",
     },
     Query {
-        ours: "subject:anlo",
-        notmuch: "subject:anlo",
-        mu: "subject:anlo",
+        ours: "subject:joryaso",
+        notmuch: "subject:joryaso",
+        mu: "subject:joryaso",
     },
     Query {
         ours: "\"BK000130\"",
@@ -43,24 +44,34 @@ const QUERIES: &[Query] = &[
         mu: "BK000130",
     },
     Query {
-        ours: "kami OR loso",
-        notmuch: "kami or loso",
-        mu: "kami or loso",
+        ours: "anzedru OR huyaan",
+        notmuch: "anzedru or huyaan",
+        mu: "anzedru or huyaan",
     },
     Query {
-        ours: "somi has:attachment",
-        notmuch: "somi and tag:attachment",
-        mu: "somi and flag:attach",
+        ours: "felru has:attachment",
+        notmuch: "felru and tag:attachment",
+        mu: "felru and flag:attach",
     },
     Query {
-        ours: "venu after:2025-01-10 before:2025-01-20",
-        notmuch: "venu date:2025-01-10..2025-01-20",
-        mu: "venu and date:20250110..20250120",
+        ours: "garter after:2025-01-10 before:2025-01-20",
+        notmuch: "garter and date:2025-01-10..2025-01-19",
+        mu: "garter and date:20250110..20250119",
     },
     Query {
-        ours: "mika -rulo",
-        notmuch: "mika and not rulo",
-        mu: "mika and not rulo",
+        ours: "dolo -rulo",
+        notmuch: "dolo and not rulo",
+        mu: "dolo and not rulo",
+    },
+    Query {
+        ours: "lintuter briterve",
+        notmuch: "lintuter and briterve",
+        mu: "lintuter and briterve",
+    },
+    Query {
+        ours: "draveter garlo pallo lomi",
+        notmuch: "draveter and garlo and pallo and lomi",
+        mu: "draveter and garlo and pallo and lomi",
     },
 ];
 
@@ -170,34 +181,14 @@ fn row(program: &str, times: &mut [f64]) -> Vec<String> {
 
 /// Times of each query, asked twenty times after one warm-up.
 fn ours(data: &std::path::Path) -> Result<(Vec<f64>, String)> {
-    let mut child = Command::new(postroom())
-        .args([
-            "serve",
-            "--json",
-            "--listen",
-            "127.0.0.1:0",
-            "--smtp",
-            "127.0.0.1:0",
-            "--data",
-        ])
-        .arg(data)
-        .stdout(std::process::Stdio::piped())
-        .spawn()?;
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-    let _running = Running(child);
-    let ready: Value =
-        serde_json::from_str(&line).with_context(|| format!("serve printed {line:?}"))?;
+    let (ready, _running) = server::start(server::serve(&mut Command::new(postroom()), data))?;
+    // The key of this machine: its searches are not counted, so no rate is met.
     let local: Value = serde_json::from_str(&std::fs::read_to_string(data.join("server.json"))?)?;
-    let url = ready["url"].as_str().context("no url")?;
-    let key = local["key"].as_str().context("no key in server.json")?;
-    let mut client = Http::connect(url, key)?;
-    let identities = client.call("GET", "/v1/identities", "")?;
-    let identity = identities["data"][0]["id"]
-        .as_str()
-        .or(identities["identities"][0]["id"].as_str())
-        .context("no identity")?
-        .to_owned();
+    let mut client = Http::connect(server::text(&ready, "url")?, server::text(&local, "key")?)?;
+    let first = |listed: &Value| server::text(&listed["data"][0], "id").map(str::to_owned);
+    let tenant = first(&client.call("GET", "/v1/tenants", "")?)?;
+    let identities = format!("/v1/identities?tenant_id={tenant}");
+    let identity = first(&client.call("GET", &identities, "")?)?;
     let path = format!("/v1/identities/{identity}/search");
     let mut times = Vec::new();
     let mut hits = 0;
@@ -211,10 +202,10 @@ fn ours(data: &std::path::Path) -> Result<(Vec<f64>, String)> {
                 times.push(start.elapsed().as_secs_f64() * 1e3);
             }
             let found = answer["hits"].as_array().context("no hits array")?.len();
+            ensure!(found > 0, "{} finds nothing", query.ours);
             hits += found;
         }
     }
-    ensure!(hits > 0, "no query found anything");
     Ok((
         times,
         format!(

@@ -1,15 +1,14 @@
 //! Start: the binary's size, how soon `serve` is ready on a full data folder, and its idle memory.
 
 use std::{
-    io::{BufRead, BufReader},
     process::Command,
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::{maildir, measure, postroom, report::Report};
-use crate::process::{Running, memory_kib};
+use crate::{process::memory_kib, server};
 
 pub(crate) fn run(count: usize) -> Result<Report> {
     let maildir = maildir(count)?;
@@ -49,23 +48,8 @@ pub(crate) fn run(count: usize) -> Result<Report> {
     let mut idle_mb = 0.0;
     for _ in 0..5 {
         let start = Instant::now();
-        let mut child = Command::new(postroom())
-            .args([
-                "serve",
-                "--json",
-                "--listen",
-                "127.0.0.1:0",
-                "--smtp",
-                "127.0.0.1:0",
-                "--data",
-            ])
-            .arg(&data)
-            .stdout(std::process::Stdio::piped())
-            .spawn()?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
+        let (_, running) = server::start(server::serve(&mut Command::new(postroom()), &data))?;
         ready_ms.push(start.elapsed().as_secs_f64() * 1e3);
-        let running = Running(child);
         std::thread::sleep(Duration::from_secs(2));
         idle_mb = memory_kib(running.0.id())?.0 as f64 / 1024.0;
     }

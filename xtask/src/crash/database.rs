@@ -75,6 +75,26 @@ impl Database {
             .collect())
     }
 
+    /// How often each signed delivery was stored, by the id that its sender gave it.
+    pub(crate) fn deliveries(&self) -> Result<BTreeMap<String, usize>> {
+        let rows = self.query(
+            "SELECT external_key, count(*) FROM events WHERE provider = 'github' GROUP BY external_key",
+        )?;
+        Ok(rows
+            .lines()
+            .filter_map(|row| row.split_once('|'))
+            .map(|(key, count)| {
+                let id = key.rsplit(':').next().unwrap_or(key);
+                (id.to_owned(), count.parse().unwrap_or(0))
+            })
+            .collect())
+    }
+
+    /// How many todos there are.
+    pub(crate) fn todos(&self) -> Result<usize> {
+        Ok(self.query("SELECT count(*) FROM todos")?.trim().parse()?)
+    }
+
     /// How many messages there are.
     pub(crate) fn messages(&self) -> Result<usize> {
         Ok(self

@@ -1,24 +1,22 @@
 //! A server under test: started on free ports, killed without warning.
 
 use std::{
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
-use anyhow::{Context, Result, bail};
-use serde_json::Value;
+use anyhow::{Result, bail};
 
 use super::database::Database;
-use crate::test;
+use crate::{process::Running, server, test};
 
 /// The address that the harness sends to.
 pub(crate) const RECIPIENT: &str = "crash@harness.example";
 
 /// A running server.
 pub(crate) struct Server {
-    child: Child,
-    data: std::path::PathBuf,
+    running: Running,
+    data: PathBuf,
     /// Its SMTP address.
     pub(crate) smtp: String,
 }
@@ -38,40 +36,19 @@ impl Server {
         configure: impl FnOnce(&mut Command),
     ) -> Result<Self> {
         let data = folder.join("data");
-        command
-            .args([
-                "serve",
-                "--json",
-                "--listen",
-                "127.0.0.1:0",
-                "--smtp",
-                "127.0.0.1:0",
-                "--data",
-            ])
-            .arg(&data);
+        server::serve(&mut command, &data);
         configure(&mut command);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("cannot start the server")?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().context("no output")?).read_line(&mut line)?;
-        let ready: Value =
-            serde_json::from_str(&line).with_context(|| format!("the server printed {line:?}"))?;
-        let Some(smtp) = ready["smtp"].as_str() else {
-            bail!("no SMTP address in {ready}")
-        };
+        let (ready, running) = server::start(command.stderr(Stdio::null()))?;
         Ok(Self {
-            smtp: smtp.trim_start_matches("smtp://").to_owned(),
-            child,
+            smtp: server::smtp(&ready)?,
+            running,
             data,
         })
     }
 
     /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.running.0.id()
     }
 
     /// Creates the recipient; a second time changes nothing.
@@ -97,16 +74,7 @@ impl Server {
     }
 
     /// Ends it with SIGKILL.
-    pub(crate) fn kill(mut self) -> Result<()> {
-        self.child.kill()?;
-        self.child.wait()?;
-        Ok(())
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    pub(crate) fn kill(self) -> Result<()> {
+        self.running.kill()
     }
 }
