@@ -1,4 +1,5 @@
-//! The surfaces over HTTP: REST, the Model Context Protocol, OpenAPI and the page.
+//! The surfaces over HTTP: REST, the Model Context Protocol, OpenAPI, the page, and the address at
+//! which webhooks arrive.
 //!
 //! Every REST route and every MCP tool is derived from a row of [`postroom_app::operation::TABLE`];
 //! nothing here knows an operation by name. A request passes through in this order: a request id is
@@ -12,7 +13,9 @@
 mod answer;
 mod gate;
 mod guard;
+mod ingest;
 mod page;
+mod proxy;
 mod registry;
 mod rest;
 
@@ -36,6 +39,11 @@ pub use registry::{McpCaller, RoomRegistry, RoomSource};
 pub struct ApiConfig {
     /// The address under which clients reach this server, without a slash at the end.
     pub url: String,
+    /// Whether the operator said that address: then it is what providers call and sign, whatever a
+    /// proxy says.
+    pub url_is_public: bool,
+    /// Proxies whose word about a client counts.
+    pub trusted_proxies: Vec<ipnet::IpNet>,
     /// Host names this server answers to besides the loopback names.
     pub hosts: Vec<String>,
     /// The data folder as the configuration block for local clients names it.
@@ -83,6 +91,7 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
         config.shutdown.clone(),
     );
     let surfaces = Arc::new(Surfaces { room, config });
+    let ingest_surfaces = Arc::clone(&surfaces);
     let own = rest::routes()
         .route("/openapi.json", get(rest::openapi))
         .route("/healthz", get(rest::healthz))
@@ -95,5 +104,6 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
             guard::pass,
         ))
         .with_state(surfaces);
-    own.merge(postroom_mcp_transport::mount("/mcp", endpoint))
+    own.merge(ingest::routes(ingest_surfaces))
+        .merge(postroom_mcp_transport::mount("/mcp", endpoint))
 }

@@ -30,6 +30,7 @@ mod reference;
 pub mod resource;
 pub mod room;
 pub mod schema;
+mod source;
 pub mod status;
 pub mod view;
 pub mod watch;

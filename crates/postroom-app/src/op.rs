@@ -27,6 +27,15 @@ pub mod mail_wait;
 pub mod message_raw;
 pub mod queue_list;
 pub mod queue_update;
+pub mod replay_webhook_event;
+pub mod source_create;
+pub mod source_delete;
+pub mod source_list;
+pub mod source_rotate;
+pub mod source_set_rules;
+pub mod source_set_secret;
+pub mod source_test_rules;
+pub mod source_update;
 pub mod tenant_create;
 pub mod tenant_get;
 pub mod tenant_list;
@@ -44,6 +53,8 @@ pub mod todo_release;
 pub mod todo_retry;
 
 pub(crate) mod reading;
+mod ruling;
+mod sourcing;
 pub(crate) mod working;
 
 use postroom_types::{Address, AddressError, ErrorCode};

@@ -5,6 +5,7 @@
 //! workers: one makes messages of the mail that was received, one keeps the search index up with
 //! the feed. Both start where they stopped, whatever ended the process before.
 
+mod arrive;
 mod first_start;
 pub mod import;
 mod indexing;
@@ -15,14 +16,18 @@ mod receive;
 mod smtp;
 mod sweep;
 
+pub use arrive::{Door, WebhookRequest};
+pub(crate) use arrive::{ingest_url, secret_origin};
 pub use first_start::FirstStart;
 pub use indexing::ReindexProgress;
 pub(crate) use indexing::attachments;
 pub use open::{OpenError, RoomOptions};
+pub use postroom_webhook::Answer as IngestAnswer;
 pub use receive::{ArchiveMail, Arrival, Received, RecipientVerdict, Via};
 
 use std::{path::Path, sync::Arc};
 
+use postroom_net::egress::Egress;
 use postroom_search::Indexes;
 use postroom_store::{Store, WorkerScope};
 use postroom_types::{TenantId, Timestamp};
@@ -32,6 +37,7 @@ use crate::{
     clock::Clock,
     finding::{Kept, Labels},
     rate::Rates,
+    source::Sources,
 };
 use indexing::Indexing;
 use position::Positions;
@@ -54,6 +60,12 @@ pub struct Room {
     pub(crate) kept: Kept,
     /// Labels as sets of message numbers.
     pub(crate) labels: Labels,
+    /// What is kept in memory of sources.
+    pub(crate) sources: Sources,
+    /// The only dialler for URLs that somebody gave us.
+    pub(crate) egress: Arc<Egress>,
+    /// The address under which others reach this server, without a slash at the end.
+    url: String,
     /// The right to read across tenants; no request can take it.
     pub(crate) workers: WorkerScope,
     data_dir: std::path::PathBuf,
@@ -90,6 +102,16 @@ impl Room {
     /// The right to read across tenants, for commands that hold the data folder themselves.
     pub fn worker_scope(&self) -> &WorkerScope {
         &self.workers
+    }
+
+    /// The only dialler for URLs that somebody gave us.
+    pub fn egress(&self) -> &Egress {
+        &self.egress
+    }
+
+    /// The address under which others reach this server, without a slash at the end.
+    pub fn url(&self) -> &str {
+        &self.url
     }
 
     /// The data folder.

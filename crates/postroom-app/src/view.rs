@@ -13,6 +13,7 @@ mod key;
 mod message;
 mod notice;
 mod search;
+mod source;
 mod tenant;
 mod thread;
 mod todo;
@@ -25,6 +26,7 @@ pub use message::{Attachment, Delivery, Header, Message, Reference, Triage, Trus
 pub use notice::{ContentNotice, visible};
 pub use postroom_types::Mailbox;
 pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};
+pub use source::{Source, SourceRules};
 pub use tenant::Tenant;
 pub use thread::{Hold, ThreadSummary};
 pub(crate) use todo::json_or_text;

@@ -15,7 +15,7 @@ use std::{
 
 pub(crate) use error::ConfigError;
 use postroom_app::rate::RateLimits;
-use postroom_net::egress::EgressPolicy;
+use postroom_net::egress::{EgressPolicy, Range};
 
 /// The file read when no other is named and it exists.
 pub(crate) const FILE: &str = "postroom.toml";
@@ -67,6 +67,8 @@ pub(crate) struct Config {
     pub(crate) rates: RateLimits,
     /// What given URLs may lead to beyond public addresses; see [`egress::policy`].
     pub(crate) egress: EgressPolicy,
+    /// Proxies whose word about who called, and at which address, counts.
+    pub(crate) trusted_proxies: Vec<Range>,
     /// A server that client commands talk to.
     pub(crate) url: Option<String>,
     /// The key that client commands show to it.
@@ -95,6 +97,7 @@ impl Default for Config {
             secret_key: None,
             rates: RateLimits::default(),
             egress: EgressPolicy::default(),
+            trusted_proxies: Vec::new(),
             url: None,
             key: None,
             identity: None,
@@ -227,11 +230,25 @@ const KEYS: &[Key] = &[
         show: |c| Some(c.rates.key.to_string()),
     },
     Key {
+        name: "rate_replay",
+        about: "replays of one key per second; four times as many at once",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.replay, v),
+        show: |c| Some(c.rates.replay.to_string()),
+    },
+    Key {
         name: "rate_search",
         about: "searches of one key per minute",
         secret: false,
         set: |c, v| rate(&mut c.rates.search, v),
         show: |c| Some(c.rates.search.to_string()),
+    },
+    Key {
+        name: "rate_source",
+        about: "deliveries of one webhook source per second; twice as many at once",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.source, v),
+        show: |c| Some(c.rates.source.to_string()),
     },
     Key {
         name: "rate_tenant",
@@ -280,6 +297,16 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |c| c.tls_key.as_ref().map(|path| path.display().to_string()),
+    },
+    Key {
+        name: "trusted_proxies",
+        about: "addresses of proxies whose X-Forwarded headers count, such as 10.0.0.0/8",
+        secret: false,
+        set: |c, v| {
+            c.trusted_proxies = egress::ranges(v)?;
+            Ok(())
+        },
+        show: |c| egress::joined(&c.trusted_proxies),
     },
     Key {
         name: "url",
@@ -713,12 +740,21 @@ mod tests {
     #[test]
     fn an_allowance_that_is_written_wrong_is_named() {
         for (file, expected) in [
-            ("[egress]\nallow_cidrs = [\"::1\", \"10.0.0.0/33\"]", "`10.0.0.0/33` of `egress.allow_cidrs`"),
-            ("[egress]\nallow_cidrs = [\"10.0.0.1/8\"]", "without host bits"),
+            (
+                "[egress]\nallow_cidrs = [\"::1\", \"10.0.0.0/33\"]",
+                "`10.0.0.0/33` of `egress.allow_cidrs`",
+            ),
+            (
+                "[egress]\nallow_cidrs = [\"10.0.0.1/8\"]",
+                "without host bits",
+            ),
             ("[egress]\nallow_cidrs = [[1]]", "a string"),
             ("[egress]\nallow_ports = [0]", "1 to 65535"),
             ("[egress]\nallow_http = \"maybe\"", "true or false"),
-            ("[egress]\nprovider_base = [\"resend\"]", "a provider and an absolute URL"),
+            (
+                "[egress]\nprovider_base = [\"resend\"]",
+                "a provider and an absolute URL",
+            ),
             ("[egress]\nallow_cidr = []", "`egress.allow_cidrs`"),
             ("egress = 1", "unknown key"),
         ] {

@@ -30,7 +30,7 @@ pub(crate) enum Connection {
 }
 
 /// How the room of a configuration is opened.
-pub(crate) fn room_options(config: &Config) -> RoomOptions {
+pub(crate) fn room_options(config: &Config) -> Result<RoomOptions, Trouble> {
     let mut options = RoomOptions::new(config.data.clone());
     options.database_url = config.database_url.clone().map(Secret::new);
     options.secret = config
@@ -38,8 +38,13 @@ pub(crate) fn room_options(config: &Config) -> RoomOptions {
         .as_ref()
         .map(|text| Secret::new(crate::secret::from_text(text)));
     options.rates = config.rates;
+    options.url = match &config.public_url {
+        Some(url) => url.clone(),
+        None => format!("http://{}", config.listen),
+    };
     options.hostname.clone_from(&config.hostname);
-    options
+    options.egress = Some(Arc::new(crate::command::egress::open(config)?));
+    Ok(options)
 }
 
 /// What a room that does not open says.
@@ -113,7 +118,7 @@ impl Connection {
                 "Name one with --data, or start with `postroom demo` or `postroom import`.",
             ));
         }
-        let room = Room::open(room_options(config))
+        let room = Room::open(room_options(config)?)
             .await
             .map_err(|error| client_trouble(&error, &absent, &config.data))?;
         Ok(Self::Folder(room))
@@ -266,6 +271,11 @@ impl Connection {
                 ))
             }
         }
+    }
+
+    /// Whether a running server answers; else this process holds the folder itself.
+    pub(crate) fn is_server(&self) -> bool {
+        matches!(self, Self::Server(..))
     }
 
     /// Lets go of the data folder.

@@ -1,12 +1,13 @@
 //! `get_webhook_event`: one arrival whole.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use postroom_core::{EventRow, Family};
+use postroom_core::EventRow;
 use postroom_store::read;
 use postroom_types::{Dialect, ErrorCode, Level, Permission};
 
 use crate::{
     Failure,
+    op::working::withheld,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
     view::{self, ContentNotice, EventDetail, EventSummary},
@@ -23,7 +24,7 @@ pub const ROW: Operation = Operation {
     name: "get_webhook_event",
     title: "Read an arrival",
     description: "Read one event: how its channel was checked, its headers with secrets removed, and the payload exactly as it \
-        arrived (`payload_encoding` says utf8 or base64). For mail prefer mail_get_message with the event's \
+        arrived (`payload_encoding` says utf8 or base64). `verified` is true only when a signature over these very bytes was checked. For mail prefer mail_get_message with the event's \
         `message_id`; the raw payload of mail needs the right to read messages.",
     toolset: Toolset::Events,
     permission: Permission::EventsRead,
@@ -69,7 +70,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let row = read::event(store, scope, input.id)
         .await?
         .ok_or_else(missing)?;
-    let payload = if may_read_payload(call, &row) {
+    let lacking = withheld(call, &row).await?;
+    let payload = if lacking.is_none() {
         let bytes = read::event_payload(store, scope, input.id).await?;
         Some(Payload::new(bytes.ok_or_else(missing)?, call.for_agent()))
     } else {
@@ -77,21 +79,17 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     };
     let truncated = payload.as_ref().is_some_and(|payload| payload.cut);
     Ok(Output {
-        event: detail(row, payload),
+        event: detail(row, payload, lacking),
         content_notice: ContentNotice,
         truncated: truncated.then_some(true),
     })
 }
 
-/// One rule for a message and everything made from it: whoever may not read messages may not read
-/// the bytes that a message was made from.
-fn may_read_payload(call: &Call<'_>, row: &EventRow) -> bool {
-    row.family != Family::Mail || call.actor.holds(Permission::MessagesRead)
-}
-
-fn detail(row: EventRow, payload: Option<Payload>) -> EventDetail {
+/// One rule for a message and everything made from it: whoever may not read the message may not read
+/// the bytes that it was made from.
+fn detail(row: EventRow, payload: Option<Payload>, lacking: Option<Permission>) -> EventDetail {
     let summary = EventSummary::from(&row);
-    let withheld = payload.is_none().then(|| "messages:read".to_owned());
+    let withheld = lacking.map(|permission| permission.as_str().to_owned());
     let (payload, encoding, cut) = match payload {
         Some(found) => (Some(found.text), Some(found.encoding.to_owned()), found.cut),
         None => (None, None, false),

@@ -1,7 +1,8 @@
 //! `list_webhook_events`: what arrived, newest first.
 
+use postroom_core::Disposition;
 use postroom_store::read::{self, EventFilter, Since};
-use postroom_types::{Dialect, Level, Permission, Timestamp};
+use postroom_types::{Dialect, Level, Permission, SourceId, Timestamp};
 
 use crate::{
     Failure,
@@ -14,7 +15,7 @@ use crate::{
 pub const ROW: Operation = Operation {
     name: "list_webhook_events",
     title: "List arrivals",
-    description: "List what arrived, newest first: every mail that came in is an event here, with how its channel was checked. \
+    description: "List what arrived, newest first: every webhook and every mail that came in, with how its channel was checked. \
         Summaries only; get_webhook_event gives headers and payload. To see what is new, pass the highest id you \
         know as `since`; to page back, pass `next_cursor` with the same filters.",
     toolset: Toolset::Events,
@@ -37,10 +38,15 @@ pub const ROW: Operation = Operation {
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Only from this provider, such as `smtp`, `lmtp`, `raw` or `import`.
+    /// Only from this provider, such as `github`, `stripe`, `smtp` or `import`.
     provider: Option<String>,
     /// Only of this type, such as `message.received`.
     event_type: Option<String>,
+    /// Only what went this way: to a queue or mailbox, nowhere by a rule, held back by a rule or for
+    /// its actor, or held back because a rule could not be evaluated.
+    disposition: Option<GivenDisposition>,
+    /// Only through this source.
+    source_id: Option<SourceId>,
     /// The old edge: an RFC 3339 instant (inclusive), or an event id (only later ones).
     since: Option<String>,
     /// Events per page.
@@ -49,6 +55,21 @@ pub struct Input {
     limit: u32,
     /// `next_cursor` of the page before, with the same filters.
     cursor: Option<String>,
+}
+
+/// Where an event went.
+#[derive(Debug, Clone, Copy, serde::Deserialize, serde::Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum GivenDisposition {
+    /// To a queue or mailbox.
+    Routed,
+    /// Nowhere, by a rule.
+    Dropped,
+    /// Held back by a rule or for its actor.
+    Quarantined,
+    /// Held back because a rule could not be evaluated.
+    Faulted,
 }
 
 fn default_limit() -> u32 {
@@ -66,16 +87,28 @@ pub struct Output {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
-    let filters = (&input.provider, &input.event_type, &input.since);
+    let filters = (
+        &input.provider,
+        &input.event_type,
+        &input.since,
+        &input.disposition,
+        &input.source_id,
+    );
     let below: Option<u64> = call.open_cursor(&filters, input.cursor.as_deref())?;
     let wanted = input.limit as usize;
     let filter = EventFilter {
         provider: input.provider.clone(),
         event_type: input.event_type.clone(),
+        disposition: input.disposition.map(|given| match given {
+            GivenDisposition::Routed => Disposition::Routed,
+            GivenDisposition::Dropped => Disposition::Dropped,
+            GivenDisposition::Quarantined => Disposition::Quarantined,
+            GivenDisposition::Faulted => Disposition::Faulted,
+        }),
+        source: input.source_id,
         since: input.since.as_deref().map(since).transpose()?,
         below,
         limit: wanted + 1,
-        ..EventFilter::default()
     };
     let found = read::events(call.room.store(), call.scope()?, &filter).await?;
     let more = found.len() > wanted;

@@ -75,12 +75,16 @@ async fn event(call: &Call<'_>, row: &TodoRow) -> Result<Option<EventRow>, Failu
     }
 }
 
-fn carries_mail(event: &EventRow) -> bool {
+/// Whether an event's payload is mail, so that what protects mail protects it.
+pub(crate) fn carries_mail(event: &EventRow) -> bool {
     event.carries_mail || event.family == Family::Mail
 }
 
 /// The permission without which an event's payload is not shown to the caller.
-async fn withheld(call: &Call<'_>, event: &EventRow) -> Result<Option<Permission>, Failure> {
+pub(crate) async fn withheld(
+    call: &Call<'_>,
+    event: &EventRow,
+) -> Result<Option<Permission>, Failure> {
     if !carries_mail(event) {
         return Ok(None);
     }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use postroom_core::{Command, CreateDomain, CreateTenant, DomainState, Mode, Outcome};
+use postroom_net::egress::{Egress, EgressPolicy, PolicyError};
 use postroom_search::{Indexes, SearchError};
 use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
@@ -13,10 +14,13 @@ use crate::{
     clock::Clock,
     finding::{Kept, Labels},
     rate::{RateLimits, Rates},
+    source::Sources,
 };
 
 /// Read connections of the store unless told otherwise.
 const READERS: u32 = 8;
+/// The address under which others reach this server, unless told otherwise.
+const URL: &str = "http://127.0.0.1:8025";
 /// Slug of the tenant that every deployment begins with.
 const FIRST_TENANT: &str = "default";
 
@@ -37,6 +41,11 @@ pub struct RoomOptions {
     pub readers: u32,
     /// Requests per minute that callers may make.
     pub rates: RateLimits,
+    /// The address under which others reach this server, without a slash at the end; addresses of
+    /// sources begin with it.
+    pub url: String,
+    /// The dialler for given URLs; one that dials public addresses only without it.
+    pub egress: Option<Arc<Egress>>,
 }
 
 impl RoomOptions {
@@ -50,6 +59,8 @@ impl RoomOptions {
             clock: Arc::new(crate::clock::SystemClock),
             readers: READERS,
             rates: RateLimits::default(),
+            url: URL.to_owned(),
+            egress: None,
         }
     }
 }
@@ -63,6 +74,9 @@ pub enum OpenError {
     /// The folder of the search indexes does not open.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// The rules for dialling given URLs cannot be used.
+    #[error(transparent)]
+    Egress(#[from] PolicyError),
     /// The store is in use by another room of this process.
     #[error("the data folder is already open in this process")]
     InUse,
@@ -74,6 +88,7 @@ impl OpenError {
         match self {
             Self::Store(error) => error.code(),
             Self::Search(error) => error.code(),
+            Self::Egress(_) => ErrorCode::Misconfigured,
             Self::InUse => ErrorCode::Unavailable,
         }
     }
@@ -105,6 +120,10 @@ impl Room {
 
     async fn over(store: Store, options: RoomOptions) -> Result<Arc<Self>, OpenError> {
         let workers = store.take_worker_scope().ok_or(OpenError::InUse)?;
+        let egress = match options.egress {
+            Some(egress) => egress,
+            None => Arc::new(Egress::new(EgressPolicy::default())?),
+        };
         let default_tenant = first_tenant(&store, &workers, &options.hostname).await?;
         let room = Arc::new(Self {
             clock: options.clock,
@@ -114,6 +133,9 @@ impl Room {
             positions: Positions::default(),
             kept: Kept::default(),
             labels: Labels::default(),
+            sources: Sources::default(),
+            egress,
+            url: options.url.trim_end_matches('/').to_owned(),
             store,
             workers,
             data_dir: options.data_dir,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use postroom_core::EventRow;
-use postroom_types::Timestamp;
+use postroom_core::{EventRow, EventState, Family};
+use postroom_types::{SourceId, Timestamp, TodoId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -29,9 +29,31 @@ pub struct EventSummary {
     pub payload_size: u64,
     /// When it came in.
     pub received_at: Timestamp,
-    /// What became of it.
+    /// When it happened, as its sender says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disposition: Option<String>,
+    pub occurred_at: Option<Timestamp>,
+    /// What became of it.
+    #[schemars(extend("enum" = ["routed", "dropped", "quarantined", "faulted"]))]
+    pub disposition: String,
+    /// The source it came through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<SourceId>,
+    /// How often it was delivered again.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub redeliveries: u64,
+    /// How the rules of the source decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub routing: Option<serde_json::Value>,
+    /// The todo that was opened for it or that it joined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub todo_id: Option<TodoId>,
+    /// Present and true while the mail that it announces is being fetched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_pending: Option<bool>,
+    /// Why no message could be made of it, or what that waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// The message that was made from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<postroom_types::MessageId>,
@@ -66,6 +88,10 @@ pub struct EventDetail {
     pub payload_withheld: Option<String>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl From<&EventRow> for EventSummary {
     fn from(row: &EventRow) -> Self {
         Self {
@@ -77,7 +103,20 @@ impl From<&EventRow> for EventSummary {
             verified: row.verified,
             payload_size: row.payload_size,
             received_at: row.received_at,
-            disposition: Some(row.disposition.as_str().to_owned()),
+            occurred_at: row.occurred_at,
+            disposition: row.disposition.as_str().to_owned(),
+            source_id: row.source_id,
+            redeliveries: row.redeliveries,
+            routing: row
+                .routing_trace
+                .as_deref()
+                .and_then(|trace| serde_json::from_str(trace).ok()),
+            todo_id: row.todo_id,
+            body_pending: (row.family != Family::Mail
+                && row.carries_mail
+                && row.state == EventState::Pending)
+                .then_some(true),
+            detail: row.detail.clone(),
             message_id: row.message_id,
         }
     }

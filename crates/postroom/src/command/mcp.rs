@@ -39,14 +39,14 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         Err(absent) => absent,
     };
     let absent = Arc::new(absent);
-    let config_for_room = config.clone();
+    let (options, data) = (room_options(&config)?, config.data.clone());
     // The handshake and the lists need no data; the folder is opened by the first call that does.
     let source = RoomSource::on_demand(move || {
-        let (config, absent) = (config_for_room.clone(), Arc::clone(&absent));
+        let (options, data, absent) = (options.clone(), data.clone(), Arc::clone(&absent));
         async move {
-            Room::open(room_options(&config)).await.map_err(|error| {
+            Room::open(options).await.map_err(|error| {
                 tracing::error!(%error, "the data folder cannot be opened");
-                let trouble = client_trouble(&error, &absent, &config.data);
+                let trouble = client_trouble(&error, &absent, &data);
                 Failure::new(error.code())
                     .saying(trouble.message)
                     .advising(trouble.fix)

@@ -73,13 +73,17 @@ pub(super) struct Secrets {
     pub(super) admin_key: Option<String>,
     /// The token of the owner link.
     pub(super) owner_link: Option<String>,
+    /// Further lines for a person.
+    pub(super) hello: Vec<String>,
+    /// What the demo holds beside its mail.
+    pub(super) demo: Option<Value>,
 }
 
 impl Server {
     /// Binds the listeners, then opens the room: a port in use is said before anything is made.
     pub(super) async fn open(config: &Config) -> Result<Self, Trouble> {
         // A file of `[egress]` that cannot be used is said now and not at the first replay.
-        super::egress::open(config)?;
+        let mut options = room_options(config)?;
         let http = bind(config.listen, "--listen").await?;
         let smtp = match config.smtp {
             Some(address) => Some(bind(address, "--smtp").await?),
@@ -93,7 +97,16 @@ impl Server {
             .public_url
             .clone()
             .unwrap_or_else(|| local_url(&http));
-        let room = Room::open(room_options(config))
+        options.url.clone_from(&url);
+        if let Some(egress) = &options.egress {
+            let listeners = [Some(&http), smtp.as_ref(), lmtp.as_ref()];
+            for listener in listeners.into_iter().flatten() {
+                if let Ok(address) = listener.local_addr() {
+                    egress.listens_at(address);
+                }
+            }
+        }
+        let room = Room::open(options)
             .await
             .map_err(|error| open_trouble(&error, &config.data))?;
         Ok(Self {
@@ -139,6 +152,7 @@ impl Server {
             key: None,
             admin_key: exposed(first.admin_key),
             owner_link: exposed(first.owner_link),
+            ..Secrets::default()
         })
     }
 
@@ -195,7 +209,7 @@ impl Server {
         if terminal.json {
             terminal.value(&ready);
         } else {
-            terminal.line(&banner(terminal, &ready));
+            terminal.line(&banner(terminal, &ready, &secrets.hello));
         }
         let mut signals = Signals::listen()?;
         while tokio::time::timeout(RENEWAL, signals.next()).await.is_err() {
@@ -215,6 +229,13 @@ impl Server {
         let tasks = TaskTracker::new();
         let api = ApiConfig {
             hosts: hosts(&self.config, &self.url),
+            url_is_public: self.config.public_url.is_some(),
+            trusted_proxies: self
+                .config
+                .trusted_proxies
+                .iter()
+                .map(|range| *range.net())
+                .collect(),
             url: self.url,
             data: self.config.data.display().to_string(),
             local_key: Some(Arc::new(Secret::new(local_key))),
@@ -268,6 +289,9 @@ impl Server {
         say("smtp", address_of(self.smtp.as_ref()));
         say("data", data.display().to_string().into());
         say("database", self.room.database().kind.into());
+        if let Some(demo) = &secrets.demo {
+            say("demo", demo.clone());
+        }
         if self.lmtp.is_some() {
             say("lmtp", address_of(self.lmtp.as_ref()));
         }
@@ -387,7 +411,7 @@ impl Signals {
 }
 
 /// What a person reads when the server is ready.
-fn banner(terminal: Terminal, ready: &Value) -> String {
+fn banner(terminal: Terminal, ready: &Value, hello: &[String]) -> String {
     let text = |name: &str| ready.get(name).and_then(Value::as_str);
     let mut lines = vec![terminal.bold("Postroom is ready."), String::new()];
     let mut line = |name: &str, value: Option<&str>| {
@@ -406,6 +430,7 @@ fn banner(terminal: Terminal, ready: &Value) -> String {
     line("lmtp", text("lmtp"));
     line("data", text("data"));
     line("database", text("database"));
+    lines.extend(hello.iter().map(|line| format!("  {line}")));
     if text("key").is_some() {
         lines.push(String::new());
         lines.push("  The owner link works once; the keys are not shown again.".to_owned());

@@ -93,11 +93,16 @@ pub(super) fn flat(value: &toml::Value) -> Option<String> {
 }
 
 fn allow_cidrs(config: &mut Config, value: &str) -> Result<(), &'static str> {
-    let ranges: Result<Vec<Range>, BadRange> = entries(value).map(str::parse).collect();
-    config.egress.allow_cidrs = ranges.map_err(|_| {
-        "an address range without host bits such as 10.0.0.0/8 or fd00::/8, or one address such as 127.0.0.1"
-    })?;
+    config.egress.allow_cidrs = ranges(value)?;
     Ok(())
+}
+
+/// Ranges of addresses, separated by commas.
+pub(super) fn ranges(value: &str) -> Result<Vec<Range>, &'static str> {
+    let ranges: Result<Vec<Range>, BadRange> = entries(value).map(str::parse).collect();
+    ranges.map_err(|_| {
+        "an address range without host bits such as 10.0.0.0/8 or fd00::/8, or one address such as 127.0.0.1"
+    })
 }
 
 fn allow_ports(config: &mut Config, value: &str) -> Result<(), &'static str> {
@@ -134,7 +139,7 @@ fn provider_base(config: &mut Config, value: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn joined<T: ToString>(items: &[T]) -> Option<String> {
+pub(super) fn joined<T: ToString>(items: &[T]) -> Option<String> {
     let items: Vec<String> = items.iter().map(ToString::to_string).collect();
     (!items.is_empty()).then(|| items.join(", "))
 }

@@ -15,3 +15,5 @@ mod rest;
 mod served;
 mod shapes;
 mod source_verify;
+mod todos;
+mod webhooks;

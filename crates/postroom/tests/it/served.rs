@@ -64,16 +64,32 @@ pub(crate) struct Served {
 
 /// Runs `test` on SQLite, and on PostgreSQL when the environment names a server.
 pub(crate) fn on_both<F: Future<Output = ()>>(command: &str, test: impl Fn(Served) -> F) {
+    on_both_told(command, "", test);
+}
+
+/// As [`on_both`], with a configuration file that says this.
+pub(crate) fn on_both_told<F: Future<Output = ()>>(
+    command: &str,
+    file: &str,
+    test: impl Fn(Served) -> F,
+) {
+    let told = |database| {
+        let folder = tempfile::tempdir().expect("a folder");
+        if !file.is_empty() {
+            std::fs::write(folder.path().join("postroom.toml"), file).expect("written");
+        }
+        Served::start_in(folder, command, database)
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .expect("runtime");
     runtime.block_on(async {
-        test(Served::start(command, None)).await;
+        test(told(None)).await;
         // The demo brings its own database unless it is told of a folder.
         if let Some(url) = fresh_database().await {
-            test(Served::start(command, Some(url))).await;
+            test(told(Some(url))).await;
         }
     });
 }
@@ -293,7 +309,7 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    async fn of(response: reqwest::Response) -> Self {
+    pub(crate) async fn of(response: reqwest::Response) -> Self {
         Self {
             status: response.status().as_u16(),
             headers: response.headers().clone(),

@@ -1,0 +1,188 @@
+//! `/in/{token}`: where providers deliver.
+//!
+//! No key, no cookie, no redirect: the token in the address finds the source and the signature
+//! proves the sender. The body is read only once the source is known, and no further than it takes.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::{ConnectInfo, Path, Request, State},
+    response::Response,
+    routing::any,
+};
+use bytes::{Bytes, BytesMut};
+use futures_util::FutureExt as _;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
+    header::{
+        CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY,
+        X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    },
+};
+use http_body_util::BodyExt as _;
+use postroom_app::room::{Door, IngestAnswer, WebhookRequest};
+use serde_json::json;
+
+use crate::{Surfaces, answer, proxy};
+
+/// Time for a provider to send its body; the largest one at a slow pace.
+const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// The route, outside of the checks for browsers: a provider calls whatever name leads here.
+pub(crate) fn routes(surfaces: Arc<Surfaces>) -> Router {
+    Router::new()
+        .route("/in/{token}", any(deliver))
+        .with_state(surfaces)
+}
+
+async fn deliver(
+    State(surfaces): State<Arc<Surfaces>>,
+    peer: Option<Extension<ConnectInfo<std::net::SocketAddr>>>,
+    Path(token): Path<String>,
+    request: Request,
+) -> Response {
+    let request_id = postroom_app::random::request_id(surfaces.room.now());
+    let peer = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
+    let delivering = take(surfaces, peer, token, request);
+    // In a task of its own: a provider that goes away stops nothing in the middle.
+    let task = tokio::spawn(std::panic::AssertUnwindSafe(delivering).catch_unwind());
+    let answered = match task.await {
+        Ok(Ok(answered)) => answered,
+        _ => {
+            tracing::error!(%request_id, "taking a delivery failed inside");
+            plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal error",
+                "internal_error",
+            )
+        }
+    };
+    answer::with_request_id(guarded(answered), request_id)
+}
+
+async fn take(
+    surfaces: Arc<Surfaces>,
+    peer: Option<IpAddr>,
+    token: String,
+    request: Request,
+) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD | Method::POST) {
+        let mut refused = plain(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "not a request of a webhook",
+            "method_not_allowed",
+        );
+        let allow = HeaderValue::from_static("GET, HEAD, POST");
+        refused.headers_mut().insert(http::header::ALLOW, allow);
+        return refused;
+    }
+    let door = match surfaces.room.knock(&token).await {
+        Ok(door) => door,
+        Err(refused) => return response(refused),
+    };
+    let (parts, body) = request.into_parts();
+    let via = proxy::Via::of(&surfaces.config, peer, &parts.headers);
+    let source_ip = via.client.map(|client| client.to_string());
+    let body = match collect(&parts.headers, body, door.body_limit()).await {
+        Ok(body) => body,
+        Err(Unread::TooLarge) => {
+            return response(surfaces.room.too_large(&door, source_ip.as_deref()));
+        }
+        Err(Unread::Broken) => {
+            return plain(
+                StatusCode::BAD_REQUEST,
+                "the body did not arrive whole",
+                "unreadable",
+            );
+        }
+    };
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let delivery = WebhookRequest {
+        method: parts.method.as_str().to_owned(),
+        url: format!("{}{path}", via.base),
+        headers: lines(&parts.headers),
+        body,
+        source_ip,
+    };
+    arrive(&surfaces, door, delivery).await
+}
+
+async fn arrive(surfaces: &Surfaces, door: Door, delivery: WebhookRequest) -> Response {
+    response(Box::pin(surfaces.room.arrive(door, delivery)).await)
+}
+
+/// Every header line, values as they came.
+fn lines(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
+    headers
+        .iter()
+        .map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()))
+        .collect()
+}
+
+enum Unread {
+    TooLarge,
+    Broken,
+}
+
+/// Reads a body of at most `most` bytes; one that announces more is not begun.
+async fn collect(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, Unread> {
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if announced.is_some_and(|length| length > most as u64) {
+        return Err(Unread::TooLarge);
+    }
+    let reading = async {
+        let mut kept = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
+                continue;
+            };
+            if data.len() > most - kept.len() {
+                return Err(Unread::TooLarge);
+            }
+            kept.extend_from_slice(&data);
+        }
+        Ok(kept.freeze())
+    };
+    tokio::time::timeout(BODY_TIME, reading)
+        .await
+        .unwrap_or(Err(Unread::Broken))
+}
+
+fn response(answered: IngestAnswer) -> Response {
+    let mut response = Response::new(Body::from(answered.body));
+    *response.status_mut() =
+        StatusCode::from_u16(answered.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    if let Some(content_type) = answered.content_type {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    }
+    for (name, value) in answered.headers {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+fn plain(status: StatusCode, words: &str, code: &str) -> Response {
+    answer::json(status, &json!({ "error": words, "code": code }))
+}
+
+/// The headers with which a browser makes nothing of an answer.
+fn guarded(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (CACHE_CONTROL, "no-store"),
+        (CONTENT_SECURITY_POLICY, "default-src 'none'"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (X_FRAME_OPTIONS, "DENY"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

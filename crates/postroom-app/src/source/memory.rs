@@ -1,0 +1,156 @@
+//! What is kept of sources in this process: nothing that a restart may not lose.
+
+use std::{
+    collections::HashMap,
+    hash::Hash,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use postroom_core::SourceRow;
+use postroom_types::{
+    Secret, SourceId, Timestamp,
+    limit::{FETCHED_KEY_LIFE_MS, FETCHED_KEYS, SOURCES_IN_MEMORY},
+};
+use postroom_webhook::{Fetched, Rejection};
+
+use super::Prepared;
+
+/// The last delivery that a source refused, in our own words.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused {
+    /// When.
+    pub(crate) at: Timestamp,
+    /// The reason as metrics count it.
+    pub(crate) reason: &'static str,
+    /// The finer cause.
+    pub(crate) code: String,
+    /// One sentence for a person.
+    pub(crate) detail: String,
+}
+
+/// Rules, keys and refusals by source, each list bounded.
+#[derive(Debug, Default)]
+pub(crate) struct Sources {
+    prepared: Mutex<HashMap<SourceId, Arc<Prepared>>>,
+    refusals: Mutex<HashMap<SourceId, Refused>>,
+    offers: Mutex<HashMap<SourceId, Secret<Vec<u8>>>>,
+    keys: Mutex<HashMap<String, (Timestamp, Fetched)>>,
+}
+
+impl Sources {
+    /// What deliveries of a source are judged by.
+    pub(crate) fn prepared(&self, row: &SourceRow) -> Option<Arc<Prepared>> {
+        let known = lock(&self.prepared).get(&row.id).map(Arc::clone);
+        if let Some(known) = known.filter(|known| known.version == row.version) {
+            return Some(known);
+        }
+        let fresh = Prepared::new(row)?;
+        put(
+            &self.prepared,
+            SOURCES_IN_MEMORY,
+            row.id,
+            Arc::clone(&fresh),
+        );
+        Some(fresh)
+    }
+
+    /// Notes why a delivery was refused, for the person who connects the source.
+    pub(crate) fn note_refusal(&self, source: SourceId, rejection: &Rejection, now: Timestamp) {
+        let refused = Refused {
+            at: now,
+            reason: rejection.reason.as_str(),
+            code: rejection.code.clone(),
+            detail: rejection.detail.clone(),
+        };
+        put(&self.refusals, SOURCES_IN_MEMORY, source, refused);
+    }
+
+    /// The last delivery that a source refused since the process started.
+    pub(crate) fn last_refusal(&self, source: SourceId) -> Option<Refused> {
+        lock(&self.refusals).get(&source).cloned()
+    }
+
+    /// Keeps a secret that a provider offered until a person takes it.
+    pub(crate) fn note_offer(&self, source: SourceId, secret: Secret<Vec<u8>>) {
+        put(&self.offers, SOURCES_IN_MEMORY, source, secret);
+    }
+
+    /// Whether a provider offered a secret.
+    pub(crate) fn has_offer(&self, source: SourceId) -> bool {
+        lock(&self.offers).contains_key(&source)
+    }
+
+    /// The secret that a provider offered.
+    pub(crate) fn offer(&self, source: SourceId) -> Option<Secret<Vec<u8>>> {
+        lock(&self.offers).get(&source).cloned()
+    }
+
+    /// Forgets an offer that was taken.
+    pub(crate) fn forget_offer(&self, source: SourceId) {
+        lock(&self.offers).remove(&source);
+    }
+
+    /// A signing key that was fetched, as long as it is fresh.
+    pub(crate) fn key(&self, url: &str, now: Timestamp) -> Option<Fetched> {
+        let keys = lock(&self.keys);
+        let (fetched_at, key) = keys.get(url)?;
+        let life = i64::try_from(FETCHED_KEY_LIFE_MS).unwrap_or(i64::MAX);
+        (0..life)
+            .contains(&(now.ms() - fetched_at.ms()))
+            .then(|| key.clone())
+    }
+
+    /// Keeps a signing key.
+    pub(crate) fn keep_key(&self, key: Fetched, now: Timestamp) {
+        put(&self.keys, FETCHED_KEYS, key.url.clone(), (now, key));
+    }
+}
+
+/// Puts a value; a list that is full begins anew, which costs work and nothing else.
+fn put<K: Eq + Hash, V>(list: &Mutex<HashMap<K, V>>, most: usize, key: K, value: V) {
+    let mut list = lock(list);
+    if list.len() >= most && !list.contains_key(&key) {
+        list.clear();
+    }
+    list.insert(key, value);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_list_begins_anew_and_never_grows() {
+        let list = Mutex::new(HashMap::new());
+        for key in 0..=FETCHED_KEYS {
+            put(&list, FETCHED_KEYS, key, ());
+            assert!(lock(&list).len() <= FETCHED_KEYS);
+        }
+        assert_eq!(lock(&list).len(), 1);
+    }
+
+    #[test]
+    fn a_fetched_key_lives_an_hour() {
+        let sources = Sources::default();
+        let key = Fetched {
+            url: "https://a.example/k".to_owned(),
+            content: b"pem".to_vec(),
+        };
+        sources.keep_key(key, Timestamp::from_ms(0));
+        let end = FETCHED_KEY_LIFE_MS as i64;
+        assert!(
+            sources
+                .key("https://a.example/k", Timestamp::from_ms(end - 1))
+                .is_some()
+        );
+        assert!(
+            sources
+                .key("https://a.example/k", Timestamp::from_ms(end))
+                .is_none()
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! What a source has settled with its provider beyond the secret.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use postroom_core::{Sealed, SourceRow};
+use postroom_store::{SealedFor, Store};
+use postroom_types::{Secret, TenantId, Timestamp};
+use postroom_webhook::Options;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Failure;
+
+/// Settings as they are stored; what is secret in them is sealed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) audience: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) email: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) topic_arn: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) webhook_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) scheme: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) header: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tolerance_seconds: Option<u32>,
+    /// Sealed, Base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    verify_token: Option<String>,
+    /// Sealed, Base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key: Option<String>,
+}
+
+/// Settings as a caller gives them.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct GivenSettings {
+    /// The audience that a token must name (google-pubsub, microsoft-graph).
+    #[schemars(length(min = 1, max = 512))]
+    audience: Option<String>,
+    /// The service account that a token must name (google-pubsub).
+    #[schemars(length(min = 1, max = 254))]
+    email: Option<String>,
+    /// The only topic that is accepted (aws-sns); without it the first one that asks is remembered.
+    #[schemars(length(min = 1, max = 512))]
+    topic_arn: Option<String>,
+    /// The webhook's id at the provider (paypal).
+    #[schemars(length(min = 1, max = 128))]
+    webhook_id: Option<String>,
+    /// The token that a GET challenge must carry (meta); never shown again.
+    #[schemars(length(min = 1, max = 512))]
+    verify_token: Option<String>,
+    /// The only scheme of the provider that is accepted.
+    #[schemars(length(min = 1, max = 64))]
+    scheme: Option<String>,
+    /// The header that carries the secret or signature, where the sender chooses it.
+    #[schemars(length(min = 1, max = 128))]
+    header: Option<String>,
+    /// Seconds of freshness both ways instead of the provider's own.
+    #[schemars(range(min = 1, max = 86400))]
+    tolerance_seconds: Option<u32>,
+    /// The provider's API key, to fetch what a delivery only announces (resend); never shown again.
+    #[schemars(length(min = 1, max = 512))]
+    api_key: Option<String>,
+}
+
+impl Settings {
+    /// The settings of a source; what cannot be read is as if it were not there.
+    pub(crate) fn of(row: &SourceRow) -> Self {
+        row.options
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default()
+    }
+
+    /// Puts what a caller gave over what there is.
+    ///
+    /// # Errors
+    /// `unavailable` when nothing can be sealed.
+    pub(crate) fn with(
+        mut self,
+        given: GivenSettings,
+        store: &Store,
+        tenant: TenantId,
+    ) -> Result<Self, Failure> {
+        let seal = |text: String| -> Result<String, Failure> {
+            let sealed = store.seal(SealedFor::SourceSecret, tenant, text.trim().as_bytes())?;
+            Ok(STANDARD.encode(sealed.0))
+        };
+        let plain = [
+            (&mut self.audience, given.audience),
+            (&mut self.email, given.email),
+            (&mut self.topic_arn, given.topic_arn),
+            (&mut self.webhook_id, given.webhook_id),
+            (&mut self.scheme, given.scheme),
+            (&mut self.header, given.header),
+        ];
+        for (slot, value) in plain {
+            if value.is_some() {
+                *slot = value;
+            }
+        }
+        if given.tolerance_seconds.is_some() {
+            self.tolerance_seconds = given.tolerance_seconds;
+        }
+        if let Some(token) = given.verify_token {
+            self.verify_token = Some(seal(token)?);
+        }
+        if let Some(key) = given.api_key {
+            self.api_key = Some(seal(key)?);
+        }
+        Ok(self)
+    }
+
+    /// As the row keeps them; none when there are none.
+    pub(crate) fn document(&self) -> Option<String> {
+        (*self != Self::default()).then(|| serde_json::to_string(self).unwrap_or_default())
+    }
+
+    /// The provider's API key.
+    pub(crate) fn api_key(&self, store: &Store, tenant: TenantId) -> Option<Secret<String>> {
+        opened(self.api_key.as_deref(), store, tenant)
+    }
+
+    /// Whether there is an API key.
+    pub(crate) fn has_api_key(&self) -> bool {
+        self.api_key.is_some()
+    }
+
+    /// Whether there is a token for challenges.
+    pub(crate) fn has_verify_token(&self) -> bool {
+        self.verify_token.is_some()
+    }
+
+    /// As verification takes them.
+    pub(crate) fn options(&self, store: &Store, tenant: TenantId, now: Timestamp) -> Options {
+        Options {
+            now,
+            tolerance_s: self.tolerance_seconds,
+            audience: self.audience.clone(),
+            email: self.email.clone(),
+            topic_arn: self.topic_arn.clone(),
+            webhook_id: self.webhook_id.clone(),
+            verify_token: opened(self.verify_token.as_deref(), store, tenant)
+                .map(|token| token.expose().clone()),
+            scheme: self.scheme.clone(),
+            header: self.header.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+fn opened(sealed: Option<&str>, store: &Store, tenant: TenantId) -> Option<Secret<String>> {
+    let sealed = Sealed(STANDARD.decode(sealed?).ok()?);
+    let bytes = store
+        .open_sealed(SealedFor::SourceSecret, tenant, &sealed)
+        .ok()?;
+    String::from_utf8(bytes.expose().clone())
+        .ok()
+        .map(Secret::new)
+}
