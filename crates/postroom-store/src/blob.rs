@@ -4,6 +4,10 @@
 //! ones become files, which are whole and synced, folder included, before the row that names them
 //! is written. On PostgreSQL all go into the database, because several nodes share nothing else.
 
+mod sweep;
+
+pub(crate) use sweep::sweep;
+
 use crate::{StoreError, sql::Value};
 use postroom_core::{MessageDoc, RawMail, Sha256Bytes, hex};
 use postroom_types::{TenantId, limit};

@@ -28,6 +28,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "sources and todos",
         text: include_str!("../migrations/0003_sources_todos.sql"),
     },
+    Migration {
+        number: 4,
+        name: "blob files by digest",
+        text: include_str!("../migrations/0004_blob_files.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

@@ -126,6 +126,10 @@ impl Store {
             Target::Sqlite(_) => {
                 let folder =
                     BlobFolder::open(data_dir).map_err(|error| folder_error(data_dir, &error))?;
+                // Where a new database stands beside old files, somebody has mislaid the old one.
+                if !is_new {
+                    blob::sweep(&folder, &mut conn, (options.clock)()).await?;
+                }
                 (DatabaseKind::Sqlite, Some(folder))
             }
             Target::Postgres(_) => (DatabaseKind::Postgres, None),

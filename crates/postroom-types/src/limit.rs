@@ -154,6 +154,10 @@ limits! {
     COMMIT_BATCH_BYTES: usize = 32 * 1024 * 1024, "the rest waits for the next commit";
     /// A blob kept inside the database, bytes after compression.
     BLOB_INLINE_BYTES: usize = 256 * 1024, "kept as a file";
+    /// Age of a file that no row names before it is removed at a start, milliseconds.
+    BLOB_UNNAMED_MS: u64 = 60 * 60 * 1_000, "a younger file stays until a later start";
+    /// Files of large bytes that a start looks at for ones that no row names.
+    BLOB_SWEEP_FILES: usize = 10_000, "the others are looked at by a later start";
     /// Index writers open in the process.
     INDEX_WRITERS: usize = 2, "wait";
     /// Index readers open in the process.

@@ -4,7 +4,11 @@ use super::world::{NOON, World, create_tenant, mail, on_both, options, refused};
 use postroom_core::{Command, ImportOutcome, Outcome, Target, UpdateLabels};
 use postroom_store::{DatabaseKind, Store, StoreError, StoreOptions, read};
 use postroom_types::{ErrorCode, Secret, limit};
-use std::sync::{Arc, atomic::AtomicI64};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, atomic::AtomicI64},
+    time::{Duration, UNIX_EPOCH},
+};
 
 #[test]
 fn what_was_answered_is_there_after_opening_again() {
@@ -31,6 +35,66 @@ fn what_was_answered_is_there_after_opening_again() {
             .expect("reads");
         assert_eq!(after, position);
     });
+}
+
+/// Letters that compress to no less than three quarters.
+fn noise(len: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+    let mut state: u32 = 1;
+    let mut letter = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        char::from(LETTERS[(state >> 26) as usize])
+    };
+    let line = |_| (0..76).map(|_| letter()).chain("\r\n".chars()).collect();
+    (0..len / 78).map(line).collect::<Vec<String>>().concat()
+}
+
+#[test]
+fn a_start_removes_old_files_that_no_row_names() {
+    on_both(|world: World| async move {
+        if world.store.database().kind == DatabaseKind::Postgres {
+            return;
+        }
+        let raw = mail("a@x.example", &[], "ann@shop.example", "One")
+            + &noise(2 * limit::BLOB_INLINE_BYTES);
+        let outcomes = world.import(std::slice::from_ref(&raw)).await;
+        let ImportOutcome::Stored { message_id, .. } = outcomes[0] else {
+            panic!("stored");
+        };
+        let now = UNIX_EPOCH + Duration::from_millis(world.now().ms().cast_unsigned());
+        let hour = Duration::from_millis(limit::BLOB_UNNAMED_MS);
+        let place = world.folder().join("blobs").join("ab");
+        std::fs::create_dir_all(&place).expect("made");
+        let unnamed = |last: &str, age| {
+            let path = place.join(format!("ab{}{last}.zst", "0".repeat(61)));
+            let file = std::fs::File::create(&path).expect("made");
+            file.set_modified(now - age).expect("dated");
+            path
+        };
+        let old = unnamed("1", hour + Duration::from_millis(1));
+        let young = unnamed("2", hour);
+        let named = named_files(&world.folder().join("blobs"));
+        assert_eq!(named.len(), 3, "the mail is in a file");
+        for path in named {
+            if path != young {
+                let file = std::fs::File::options().write(true).open(path);
+                let dated = file.expect("there").set_modified(now - 2 * hour);
+                dated.expect("dated");
+            }
+        }
+        let world = world.reopen().await;
+        assert!(!old.exists() && young.exists());
+        let bytes = read::raw(&world.store, &world.scope(), message_id).await;
+        assert!(bytes.expect("reads").as_deref() == Some(raw.as_bytes()));
+    });
+}
+
+fn named_files(blobs: &Path) -> Vec<PathBuf> {
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("listed");
+        entries.map(|entry| entry.expect("entry").path()).collect()
+    };
+    list(blobs).iter().flat_map(|folder| list(folder)).collect()
 }
 
 #[test]
