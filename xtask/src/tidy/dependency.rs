@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{product_lines, sources};
 use crate::{licences, process};
@@ -73,50 +73,82 @@ fn dependencies(metadata: &Value) -> Vec<Dependency> {
     found
 }
 
-/// Whether `line` holds the path, import or attribute of a crate, and not a longer word.
-fn names(line: &str, library: &str) -> bool {
-    line.match_indices(library).any(|(at, _)| {
-        let before = line.get(..at).unwrap_or_default();
-        let after = line.get(at + library.len()..).unwrap_or_default();
-        let starts = !before.ends_with(|last: char| last.is_alphanumeric() || last == '_');
-        let imported = before.trim_end().ends_with("use") && after.starts_with([';', ' ']);
-        starts && (after.starts_with("::") || imported)
-    })
+/// Words of a line that can name a crate: what stands before `::`, and what is imported whole.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    let paths = line.match_indices("::").filter_map(|(at, _)| {
+        let before = line.get(..at)?;
+        before.rsplit(|last: char| !is_of_word(last)).next()
+    });
+    let imported = line.trim_start().trim_start_matches("pub ");
+    let imported = imported.strip_prefix("use ").and_then(|rest| {
+        let end = rest.find(|next: char| !is_of_word(next))?;
+        let (word, rest) = rest.split_at(end);
+        (rest == ";" || rest.starts_with(" as ")).then_some(word)
+    });
+    paths.chain(imported).filter(|word| !word.is_empty())
 }
 
-impl Dependency {
-    /// Whether a source that is built with it names it. What ships must be named by what ships.
-    fn is_named(&self) -> bool {
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// What the sources of a crate name.
+struct Named {
+    /// By what ships.
+    shipped: BTreeSet<String>,
+    /// By tests, examples and all else too.
+    anywhere: BTreeSet<String>,
+}
+
+impl Named {
+    fn read(folder: &Path) -> Self {
+        let all = |lines: Vec<String>| -> BTreeSet<String> {
+            lines
+                .iter()
+                .flat_map(|line| names(line))
+                .map(str::to_owned)
+                .collect()
+        };
         let mut paths = Vec::new();
-        let shipped = self.kind.is_none();
-        match self.kind.as_deref() {
-            None => sources(&self.folder.join("src"), &mut paths),
-            Some("build") => paths.push(self.folder.join("build.rs")),
-            Some(_) => sources(&self.folder, &mut paths),
-        }
-        paths
+        sources(&folder.join("src"), &mut paths);
+        let shipped = paths
             .iter()
-            .filter(|path| !(shipped && path.ends_with("tests.rs")))
-            .any(|path| {
-                if shipped {
-                    let mut lines = product_lines(path).into_iter();
-                    return lines.any(|(_, line)| names(&line, &self.library));
-                }
-                let source = std::fs::read_to_string(path).unwrap_or_default();
-                source
-                    .lines()
-                    .filter(|line| !line.trim_start().starts_with("//"))
-                    .any(|line| names(line, &self.library))
-            })
+            .filter(|path| !path.ends_with("tests.rs"))
+            .flat_map(|path| product_lines(path))
+            .map(|(_, line)| line);
+        let shipped = all(shipped.collect());
+        let mut paths = Vec::new();
+        sources(folder, &mut paths);
+        let anywhere = paths.iter().flat_map(|path| {
+            let source = std::fs::read_to_string(path).unwrap_or_default();
+            let lines = source
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        });
+        Self {
+            shipped,
+            anywhere: all(anywhere.collect()),
+        }
     }
 }
 
-#[test]
-fn every_dependency_is_named_by_a_source() {
-    let metadata = licences::metadata().expect("cargo metadata");
-    let faults: Vec<String> = dependencies(&metadata)
+/// Dependencies that no source names, each with a sentence.
+fn faults(metadata: &Value) -> Vec<String> {
+    let mut read: BTreeMap<PathBuf, Named> = BTreeMap::new();
+    dependencies(metadata)
         .iter()
-        .filter(|dependency| !dependency.is_named())
+        .filter(|it| {
+            let named = read
+                .entry(it.folder.clone())
+                .or_insert_with(|| Named::read(&it.folder));
+            // What ships must be named by what ships.
+            let by = match it.kind {
+                None => &named.shipped,
+                Some(_) => &named.anywhere,
+            };
+            !by.contains(&it.library)
+        })
         .map(|it| {
             let section = it
                 .kind
@@ -127,8 +159,30 @@ fn every_dependency_is_named_by_a_source() {
                 it.package, it.name, it.library
             )
         })
-        .collect();
+        .collect()
+}
+
+#[test]
+fn every_dependency_is_named_by_a_source() {
+    let faults = faults(&licences::metadata().expect("cargo metadata"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_dependency_that_nothing_names_is_a_fault() {
+    let metadata = json!({"workspace_members": ["x"], "packages": [{
+        "id": "x", "name": "x", "targets": [],
+        "manifest_path": process::root().join("xtask").join("Cargo.toml"),
+        "dependencies": [{"name": "serde_json"}, {"name": "never-named", "kind": "dev"}],
+    }]});
+    let faults = faults(&metadata);
+    let [fault] = faults.as_slice() else {
+        panic!("{faults:?}")
+    };
+    assert!(
+        fault.contains("x: `never-named` stands in [dev-dependencies]"),
+        "{fault}"
+    );
 }
 
 #[test]
@@ -153,21 +207,16 @@ fn every_dependency_of_the_workspace_is_used_by_a_crate() {
 
 #[test]
 fn a_crate_is_named_by_path_or_import_alone() {
-    for line in [
-        "use serde::Serialize;",
-        "#[derive(serde::Serialize)]",
-        "use serde;",
-        "pub use serde as model;",
-        "    serde::de::Error",
+    for (line, named) in [
+        ("use serde::Serialize;", vec!["serde"]),
+        ("#[derive(serde::Serialize)]", vec!["serde"]),
+        ("    serde::de::Error", vec!["serde", "de"]),
+        ("use serde;", vec!["serde"]),
+        ("pub use serde as model;", vec!["serde"]),
+        ("use serde_json::Value;", vec!["serde_json"]),
+        ("let serde = 1; // use serde", vec![]),
+        ("::<Vec<_>>()", vec![]),
     ] {
-        assert!(names(line, "serde"), "{line}");
-    }
-    for line in [
-        "use serde_json::Value;",
-        "use toml_serde::x;",
-        "let serde = 1;",
-        "// ",
-    ] {
-        assert!(!names(line, "serde"), "{line}");
+        assert_eq!(names(line).collect::<Vec<_>>(), named, "{line}");
     }
 }
