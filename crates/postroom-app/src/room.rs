@@ -6,6 +6,7 @@
 //! the feed. Both start where they stopped, whatever ended the process before.
 
 mod arrive;
+mod deliveries;
 mod first_start;
 pub mod import;
 mod indexing;

@@ -9,7 +9,7 @@ use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Positions, Room, indexing, ingest, sweep};
+use super::{Indexing, Positions, Room, deliveries, indexing, ingest, sweep};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
@@ -144,6 +144,7 @@ impl Room {
             stop: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
+        room.tasks.spawn(deliveries::run(Arc::clone(&room)));
         room.tasks.spawn(ingest::run(Arc::clone(&room)));
         room.tasks.spawn(sweep::run(Arc::clone(&room)));
         room.tasks.spawn(indexing::run(Arc::clone(&room)));

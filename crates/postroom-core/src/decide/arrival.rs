@@ -3,7 +3,7 @@
 use super::{Context, Tick, active_tenant, known_identity};
 use crate::{
     Arrival, ArrivalOutcome, Change, Decision, Disposition, EventRow, EventState, FailEvent,
-    Family, Outcome, RawMail, Receive, Recipient, Refusal, State, row::FeedKind,
+    Family, Outcome, RawMail, Receive, Recipient, Refusal, State, TrustMode, row::FeedKind,
 };
 use postroom_types::{ErrorCode, TenantId, Timestamp, limit};
 use std::collections::{BTreeMap, HashSet};
@@ -109,7 +109,8 @@ pub(super) fn event(
         event_type: Some("message.received".to_owned()),
         external_key: None,
         trust_mode: arrival.trust_mode,
-        verified: false,
+        // Only a provider's signature over these very bytes says so; SMTP proves nothing of them.
+        verified: arrival.trust_mode == TrustMode::Signed,
         verify_detail: arrival.verify_detail.clone(),
         content_type: Some("message/rfc822".to_owned()),
         headers: arrival.headers.clone(),
