@@ -74,7 +74,8 @@ pub(crate) fn conformance() -> Result<()> {
     node("all.mjs", &all)
 }
 
-/// Runs each official client in each era against a demo workspace, over HTTP and stdio.
+/// Runs each official client in each era against a demo workspace, over HTTP and stdio, and has the
+/// libraries of webhook senders sign deliveries for it.
 pub(crate) fn postroom() -> Result<()> {
     let binary = test::binary("postroom")
         .get_program()
@@ -98,7 +99,9 @@ pub(crate) fn postroom() -> Result<()> {
     let mut all = vec!["--url", url, "--key", key];
     all.extend(asked);
     all.extend(["--", &binary, "mcp", "--url", url, "--key", key]);
-    node("all.mjs", &all)
+    node("all.mjs", &all)?;
+    let (url, key) = (text(&ready, "url")?, text(&ready, "admin_key")?);
+    node("senders.mjs", &["--url", url, "--key", key])
 }
 
 fn folder() -> PathBuf {

@@ -10,6 +10,7 @@
 //! (`size` of one body in bytes), and with status 1 when a delivery was refused.
 #![expect(
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a tool for the terminal that measures time: its result is its output"
 )]
