@@ -6,7 +6,7 @@ mod memory;
 mod secret;
 mod settings;
 
-pub(crate) use memory::Sources;
+pub(crate) use memory::{RememberedRefusal, Sources};
 pub(crate) use secret::{check_given, mint};
 pub(crate) use settings::{GivenSettings, Settings};
 

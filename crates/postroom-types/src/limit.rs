@@ -253,6 +253,8 @@ limits! {
     DELIVERY_ID_BYTES: usize = 256, "ignored, the digest of the body stands in";
     /// Sources whose rules and refusals are kept in memory.
     SOURCES_IN_MEMORY: usize = 1_024, "read and compiled again";
+    /// Refused deliveries of one source that are remembered until a restart.
+    REFUSALS_PER_SOURCE: usize = 10, "the oldest is forgotten";
     /// Signing keys behind URLs that are kept in memory.
     FETCHED_KEYS: usize = 64, "fetched again";
     /// Life of a signing key that was fetched, milliseconds.

@@ -25,7 +25,7 @@ use postroom_webhook::{
 };
 
 use super::Room;
-use crate::source::Prepared;
+use crate::source::{Prepared, RememberedRefusal};
 use judge::Judging;
 
 /// A delivery is judged anew when its source changed meanwhile, so often at most.
@@ -132,7 +132,7 @@ impl Room {
 
     /// Says in the log that a body larger than the source takes was not read.
     pub fn too_large(&self, door: &Door, source_ip: Option<&str>) -> Answer {
-        self.log_refusal(&door.row, Reason::TooLarge.as_str(), "body", source_ip);
+        self.note_refusal(&door.row, &too_large(door.provider), source_ip);
         answer::too_large()
     }
 
@@ -305,14 +305,7 @@ impl Room {
         match refused {
             Refused::Rejected(rejection) => {
                 let awaits = door.row.state == SourceState::AwaitingSecret;
-                let reason = if awaits {
-                    ErrorCode::AwaitingSecret.as_str()
-                } else {
-                    rejection.reason.as_str()
-                };
-                self.log_refusal(&door.row, reason, &rejection.code, ip);
-                self.sources
-                    .note_refusal(door.row.id, &rejection, self.now());
+                self.note_refusal(&door.row, &rejection, ip);
                 if awaits {
                     answer::awaiting_secret()
                 } else {
@@ -320,19 +313,33 @@ impl Room {
                 }
             }
             Refused::TooLarge => {
-                self.log_refusal(&door.row, Reason::TooLarge.as_str(), "inflated", ip);
+                self.note_refusal(&door.row, &too_large(door.provider), ip);
                 answer::too_large()
             }
             Refused::Unreadable => {
-                self.log_refusal(&door.row, "unreadable", "content_encoding", ip);
+                self.note_refusal(&door.row, &unreadable(), ip);
                 answer::unreadable()
             }
             Refused::Unavailable => answer::unavailable(),
         }
     }
 
-    /// One line about a refusal: nothing of the delivery itself.
-    fn log_refusal(&self, row: &SourceRow, reason: &str, code: &str, source_ip: Option<&str>) {
+    /// One line about a refusal in the log, and the same for whoever connects the source: nothing of
+    /// the delivery itself.
+    fn note_refusal(&self, row: &SourceRow, rejection: &Rejection, source_ip: Option<&str>) {
+        let code = rejection.code.as_str();
+        let reason = match row.state {
+            SourceState::AwaitingSecret => ErrorCode::AwaitingSecret.as_str(),
+            _ => rejection.reason.as_str(),
+        };
+        let refused = RememberedRefusal {
+            at: self.now(),
+            reason: rejection.reason.as_str(),
+            code: rejection.code.clone(),
+            detail: rejection.detail.clone(),
+            source_ip: source_ip.map(str::to_owned),
+        };
+        self.sources.note_refusal(row.id, refused);
         tracing::warn!(
             target: "postroom::ingest",
             provider = row.provider,
@@ -351,6 +358,29 @@ enum Again {
     SourceChanged,
     /// For another reason; this is the answer.
     Never(Answer),
+}
+
+/// What is remembered of a body that no delivery of the provider has.
+fn too_large(provider: &Provider) -> Rejection {
+    Rejection {
+        reason: Reason::TooLarge,
+        code: "body".to_owned(),
+        detail: format!(
+            "The body is larger than {} bytes, as sent or unpacked.",
+            provider.body_limit
+        ),
+        ..awaiting_secret()
+    }
+}
+
+/// What is remembered of a body that is not compressed as its header says.
+fn unreadable() -> Rejection {
+    Rejection {
+        reason: Reason::Malformed,
+        code: "content_encoding".to_owned(),
+        detail: "The body is not compressed as its header says.".to_owned(),
+        ..awaiting_secret()
+    }
 }
 
 /// What is remembered of a delivery that came before the secret.

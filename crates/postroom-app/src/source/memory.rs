@@ -1,7 +1,7 @@
 //! What is kept of sources in this process: nothing that a restart may not lose.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     hash::Hash,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -9,15 +9,15 @@ use std::{
 use postroom_core::SourceRow;
 use postroom_types::{
     Secret, SourceId, Timestamp,
-    limit::{FETCHED_KEY_LIFE_MS, FETCHED_KEYS, SOURCES_IN_MEMORY},
+    limit::{FETCHED_KEY_LIFE_MS, FETCHED_KEYS, REFUSALS_PER_SOURCE, SOURCES_IN_MEMORY},
 };
-use postroom_webhook::{Fetched, Rejection};
+use postroom_webhook::Fetched;
 
 use super::Prepared;
 
-/// The last delivery that a source refused, in our own words.
+/// A delivery that a source refused, in our own words and without any of its sender's.
 #[derive(Debug, Clone)]
-pub(crate) struct Refused {
+pub(crate) struct RememberedRefusal {
     /// When.
     pub(crate) at: Timestamp,
     /// The reason as metrics count it.
@@ -26,13 +26,15 @@ pub(crate) struct Refused {
     pub(crate) code: String,
     /// One sentence for a person.
     pub(crate) detail: String,
+    /// Who sent it.
+    pub(crate) source_ip: Option<String>,
 }
 
 /// Rules, keys and refusals by source, each list bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     prepared: Mutex<HashMap<SourceId, Arc<Prepared>>>,
-    refusals: Mutex<HashMap<SourceId, Refused>>,
+    refusals: Mutex<HashMap<SourceId, VecDeque<RememberedRefusal>>>,
     offers: Mutex<HashMap<SourceId, Secret<Vec<u8>>>>,
     keys: Mutex<HashMap<String, (Timestamp, Fetched)>>,
 }
@@ -55,19 +57,25 @@ impl Sources {
     }
 
     /// Notes why a delivery was refused, for the person who connects the source.
-    pub(crate) fn note_refusal(&self, source: SourceId, rejection: &Rejection, now: Timestamp) {
-        let refused = Refused {
-            at: now,
-            reason: rejection.reason.as_str(),
-            code: rejection.code.clone(),
-            detail: rejection.detail.clone(),
-        };
-        put(&self.refusals, SOURCES_IN_MEMORY, source, refused);
+    pub(crate) fn note_refusal(&self, source: SourceId, refused: RememberedRefusal) {
+        let mut refusals = lock(&self.refusals);
+        if refusals.len() >= SOURCES_IN_MEMORY && !refusals.contains_key(&source) {
+            refusals.clear();
+        }
+        let list = refusals.entry(source).or_default();
+        list.truncate(REFUSALS_PER_SOURCE - 1);
+        list.push_front(refused);
     }
 
-    /// The last delivery that a source refused since the process started.
-    pub(crate) fn last_refusal(&self, source: SourceId) -> Option<Refused> {
-        lock(&self.refusals).get(&source).cloned()
+    /// The last deliveries that a source refused since the process started, newest first.
+    pub(crate) fn refusals(&self, source: SourceId) -> Vec<RememberedRefusal> {
+        let refusals = lock(&self.refusals);
+        refusals
+            .get(&source)
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
     }
 
     /// Keeps a secret that a provider offered until a person takes it.
@@ -131,6 +139,31 @@ mod tests {
             assert!(lock(&list).len() <= FETCHED_KEYS);
         }
         assert_eq!(lock(&list).len(), 1);
+    }
+
+    #[test]
+    fn the_oldest_refusal_is_forgotten_past_the_bound() {
+        let sources = Sources::default();
+        let source: SourceId = "src_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse().expect("an id");
+        let refused = |second: usize| RememberedRefusal {
+            at: Timestamp::from_ms(second as i64 * 1_000),
+            reason: "bad_signature",
+            code: String::new(),
+            detail: String::new(),
+            source_ip: None,
+        };
+        for (second, kept) in [
+            (REFUSALS_PER_SOURCE, REFUSALS_PER_SOURCE),
+            (REFUSALS_PER_SOURCE + 1, REFUSALS_PER_SOURCE),
+        ] {
+            let known = sources.refusals(source).len();
+            for second in known..second {
+                sources.note_refusal(source, refused(second));
+            }
+            assert_eq!(sources.refusals(source).len(), kept);
+        }
+        let newest = sources.refusals(source).first().map(|refused| refused.at);
+        assert!(newest.is_some_and(|at| at.ms() >= 9_000));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::{
     Room,
     room::ingest_url,
-    source::{Settings, saved_rules, trusted_actors},
+    source::{RememberedRefusal, Settings, saved_rules, trusted_actors},
 };
 
 /// A way in.
@@ -72,6 +72,8 @@ pub struct Source {
     pub last_delivery_at: Option<Timestamp>,
     /// The last delivery that was refused since the server started.
     pub last_refusal: Option<Refusal>,
+    /// The last deliveries that were refused since the server started, newest first; at most ten.
+    pub recent_refusals: Vec<Refusal>,
     /// When its provider last shook hands.
     pub handshake_at: Option<Timestamp>,
     /// When it was created.
@@ -92,6 +94,8 @@ pub struct Refusal {
     pub code: String,
     /// One sentence.
     pub detail: String,
+    /// Who sent it.
+    pub source_ip: Option<String>,
 }
 
 /// Settings without what is secret in them.
@@ -169,6 +173,12 @@ impl Source {
             .filter_map(|secret| secret.valid_until)
             .max();
         let trusted = trusted_actors(&row);
+        let refusals: Vec<Refusal> = room
+            .sources
+            .refusals(row.id)
+            .into_iter()
+            .map(Refusal::of)
+            .collect();
         Ok(Self {
             source_id: row.id,
             ingest_url: ingest_url(room, &String::from_utf8_lossy(token.expose())),
@@ -193,12 +203,8 @@ impl Source {
             redeliveries: stats.redeliveries,
             quarantined,
             last_delivery_at: stats.last_delivery_at,
-            last_refusal: room.sources.last_refusal(row.id).map(|refused| Refusal {
-                at: refused.at,
-                reason: refused.reason.to_owned(),
-                code: refused.code,
-                detail: refused.detail,
-            }),
+            last_refusal: refusals.first().cloned(),
+            recent_refusals: refusals,
             handshake_at: row.handshake_at,
             created_at: row.created_at,
             rotated_at: row.rotated_at,
@@ -226,6 +232,18 @@ async fn held_back(
         count += read::events(room.store(), scope, &filter).await?.len();
     }
     Ok(count.min(COUNTED))
+}
+
+impl Refusal {
+    fn of(refused: RememberedRefusal) -> Self {
+        Self {
+            at: refused.at,
+            reason: refused.reason.to_owned(),
+            code: refused.code,
+            detail: refused.detail,
+            source_ip: refused.source_ip,
+        }
+    }
 }
 
 impl SourceSettings {
