@@ -73,7 +73,10 @@ pub(crate) enum Command {
     Egress(Egress),
     /// Ways in for events
     #[command(subcommand)]
-    Source(Source),
+    Source(crate::command::source::Source),
+    /// What arrived, as it was received
+    #[command(subcommand)]
+    Event(Event),
     /// Build the search index anew
     Reindex,
     /// Look for problems: database, disk, index, configuration
@@ -158,14 +161,11 @@ pub(crate) enum Egress {
     },
 }
 
-/// What of a source needs no server; the verbs that are operations stand beside it.
+/// What to do with events beside the verbs that are operations.
 #[derive(Debug, Clone, Subcommand)]
-pub(crate) enum Source {
-    /// Explain what a source would make of a recorded delivery, offline
-    #[command(
-        after_help = "Exit status: 0 the delivery is accepted, 1 it is refused, 2 the input cannot be used."
-    )]
-    Verify(Box<crate::command::source_verify::Verify>),
+pub(crate) enum Event {
+    /// Post new events to a program on this machine, with their bodies and kept headers
+    Forward(crate::command::event_forward::Forward),
 }
 
 /// Which operations to list.
@@ -206,8 +206,11 @@ pub(crate) fn command() -> clap::Command {
         let verbs = VERBS
             .iter()
             .filter(|verb| verb.words.len() == 2 && verb.words.first() == Some(group));
-        let with_verbs =
-            |group| verbs.fold(group, |group: clap::Command, verb| group.subcommand(verb_command(verb)));
+        let with_verbs = |group| {
+            verbs.fold(group, |group: clap::Command, verb| {
+                group.subcommand(verb_command(verb))
+            })
+        };
         // A group may have commands of the process beside its verbs.
         command = if command.find_subcommand(group).is_some() {
             command.mut_subcommand(group, with_verbs)

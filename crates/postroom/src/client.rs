@@ -49,12 +49,8 @@ impl Client {
                 "Give a URL such as http://127.0.0.1:8025.",
             ));
         }
-        // A second call finds a provider installed already; that is fine.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIME)
+        let http = Self::builder()
             .timeout(ANSWER_TIME)
-            .no_proxy()
             .build()
             .map_err(|error| {
                 Trouble::io(
@@ -67,6 +63,16 @@ impl Client {
             key: key.to_owned(),
             http,
         })
+    }
+
+    /// What every connection of the command line has in common: this machine's own way out, no proxy
+    /// of the environment, and little patience with what does not answer.
+    pub(crate) fn builder() -> reqwest::ClientBuilder {
+        // A second call finds a provider installed already; that is fine.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIME)
+            .no_proxy()
     }
 
     /// The server's address.

@@ -3,11 +3,13 @@
 mod demo;
 mod doctor;
 pub(crate) mod egress;
+pub(crate) mod event_forward;
 mod import;
 mod inspect;
 mod mcp;
 mod progress;
 mod serve;
+pub(crate) mod source;
 pub(crate) mod source_verify;
 mod tools;
 mod verb;
@@ -15,7 +17,7 @@ mod verb;
 use std::process::ExitCode;
 
 use crate::{
-    cli::{Asked, Cli, Command, Global, Source, terminal::Terminal, trouble::Trouble},
+    cli::{Asked, Cli, Command, Event, Global, terminal::Terminal, trouble::Trouble},
     config::{self, Config},
     telemetry,
 };
@@ -55,7 +57,10 @@ async fn run_command(cli: Cli, terminal: Terminal) -> Done {
         Command::Mcp(options) => mcp::run(&serving()?, options).await,
         Command::Inspect(options) => inspect::run(&options, terminal),
         Command::Egress(options) => egress::run(&options, &config()?, terminal).await,
-        Command::Source(Source::Verify(options)) => source_verify::run(&options, terminal),
+        Command::Source(options) => source::run(&options, &global, config, terminal).await,
+        Command::Event(Event::Forward(options)) => {
+            event_forward::run(&options, &config()?, terminal).await
+        }
         Command::Reindex => doctor::reindex(&config()?, terminal).await,
         Command::Doctor => doctor::run(&config()?, terminal).await,
         Command::Config => Ok(tools::config(&config()?, terminal)),

@@ -3,6 +3,7 @@
 //! Everything here is invented; every domain ends in `.example`. The same seed gives the same mails,
 //! with dates counted back from the instant that the caller names.
 
+pub(crate) mod arrivals;
 mod attachments;
 mod bookings;
 mod claims;

@@ -39,6 +39,12 @@ pub(crate) enum View {
     Thread,
     /// Search hits: date, sender, subject, snippet.
     Hits,
+    /// A todo: its line, how far it is, its payload.
+    Todo,
+    /// An arrival: what is known of it, its headers, its payload.
+    Event,
+    /// A way in: its address, how it stands, its rules.
+    Source,
     /// Name and value, one a line.
     Fields,
 }
@@ -65,7 +71,22 @@ const EVENTS: View = View::Table(
         ("PROVIDER", "/provider"),
         ("TYPE", "/event_type"),
         ("TRUST", "/trust_mode"),
+        ("WENT", "/disposition"),
         ("BYTES", "/payload_size"),
+    ],
+);
+const SOURCES: View = View::Table(
+    "/sources",
+    &[
+        ("ID", "/source_id"),
+        ("PROVIDER", "/source_type"),
+        ("NAME", "/name"),
+        ("QUEUE", "/target_queue"),
+        ("STATE", "/state"),
+        ("TRUST", "/trust_mode"),
+        ("EVENTS", "/deliveries"),
+        ("LAST", "/last_delivery_at"),
+        ("REFUSED", "/last_refusal/reason"),
     ],
 );
 const IDENTITIES: View = View::Table(
@@ -106,6 +127,31 @@ const THREADS: View = View::Table(
         ("N", "/message_count"),
         ("NEW", "/unread_count"),
         ("SUBJECT", "/subject"),
+    ],
+);
+const TODOS: View = View::Table(
+    "/todos",
+    &[
+        ("ID", "/id"),
+        ("CREATED", "/created_at"),
+        ("QUEUE", "/queue"),
+        ("STATE", "/state"),
+        ("TRIES", "/attempt"),
+        ("TITLE", "/title"),
+    ],
+);
+const QUEUES: View = View::Table(
+    "/queues",
+    &[
+        ("QUEUE", "/queue"),
+        ("WAITING", "/pending"),
+        ("CLAIMED", "/claimed"),
+        ("PARKED", "/parked"),
+        ("DEAD", "/dead_letters"),
+        ("DONE", "/done"),
+        ("OLDEST", "/oldest_pending_at"),
+        ("PAUSED", "/paused"),
+        ("AT ONCE", "/max_in_flight"),
     ],
 );
 const CONTACTS: View = View::Table(
@@ -188,6 +234,132 @@ pub(crate) const VERBS: &[Verb] = &[
         about: "Show one arrival",
         calls: &[one("get_webhook_event")],
         positional: &["id"],
+        view: View::Event,
+    },
+    Verb {
+        words: &["event", "replay"],
+        about: "Have the server send one arrival on, to a public https address",
+        calls: &[one("replay_webhook_event")],
+        positional: &["id"],
+        view: View::Fields,
+    },
+    Verb {
+        words: &["source", "list"],
+        about: "List ways in and how they stand",
+        calls: &[one("source_list")],
+        positional: &[],
+        view: SOURCES,
+    },
+    Verb {
+        words: &["source", "show"],
+        about: "Show a way in: its address, its rules, what it refused",
+        calls: &[by_id("src_", "source_list", "source_id")],
+        positional: &[],
+        view: View::Source,
+    },
+    Verb {
+        words: &["source", "update"],
+        about: "Change a source's name, queue or settings; turn it off and on",
+        calls: &[by_id("src_", "source_update", "source_id")],
+        positional: &[],
+        view: View::Source,
+    },
+    Verb {
+        words: &["source", "rotate"],
+        about: "Give a source a new address, and a new secret where we make it",
+        calls: &[by_id("src_", "source_rotate", "source_id")],
+        positional: &[],
+        view: View::Fields,
+    },
+    Verb {
+        words: &["source", "delete"],
+        about: "Delete a source; its events and todos stay",
+        calls: &[by_id("src_", "source_delete", "source_id")],
+        positional: &[],
+        view: View::Fields,
+    },
+    Verb {
+        words: &["todo", "list"],
+        about: "List todos, newest first",
+        calls: &[one("todo_list")],
+        positional: &[],
+        view: TODOS,
+    },
+    Verb {
+        words: &["todo", "show"],
+        about: "Show a todo with its attempts",
+        calls: &[one("todo_get")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "create"],
+        about: "Open a todo",
+        calls: &[one("todo_create")],
+        positional: &["title"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "next"],
+        about: "Claim the next todo that waits",
+        calls: &[one("todo_claim_next")],
+        positional: &[],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "claim"],
+        about: "Claim one todo",
+        calls: &[one("todo_claim")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "heartbeat"],
+        about: "Keep a claimed todo",
+        calls: &[one("todo_heartbeat")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "complete"],
+        about: "Say that a todo is done",
+        calls: &[one("todo_complete")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "fail"],
+        about: "Say that an attempt did not work",
+        calls: &[one("todo_fail")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "release"],
+        about: "Give a claimed todo back",
+        calls: &[one("todo_release")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["todo", "retry"],
+        about: "Give a failed todo all its tries again",
+        calls: &[one("todo_retry")],
+        positional: &["id"],
+        view: View::Todo,
+    },
+    Verb {
+        words: &["queue", "list"],
+        about: "List queues and how much is in them",
+        calls: &[one("queue_list")],
+        positional: &[],
+        view: QUEUES,
+    },
+    Verb {
+        words: &["queue", "set"],
+        about: "Pause a queue, or bound what is worked on at once",
+        calls: &[one("queue_update")],
+        positional: &["queue"],
         view: View::Fields,
     },
     Verb {
@@ -280,6 +452,32 @@ pub(crate) mod used {
     pub(crate) const PUT_IN_MAIL: &str = "inbound_raw";
     /// Says how the deployment stands.
     pub(crate) const SHOW_STATE: &str = "deployment_get";
+    /// Lists what arrived, to follow it.
+    pub(crate) const LIST_EVENTS: &str = "list_webhook_events";
+    /// Gives one arrival whole.
+    pub(crate) const SHOW_EVENT: &str = "get_webhook_event";
+    /// Makes a way in.
+    pub(crate) const CREATE_SOURCE: &str = "source_create";
+    /// Says how a way in stands.
+    pub(crate) const LIST_SOURCES: &str = "source_list";
+    /// Gives a way in the secret of its provider.
+    pub(crate) const SET_SOURCE_SECRET: &str = "source_set_secret";
+    /// Saves rules of a file.
+    pub(crate) const SET_SOURCE_RULES: &str = "source_set_rules";
+    /// Tries rules of a file.
+    pub(crate) const TEST_SOURCE_RULES: &str = "source_test_rules";
+    /// Opens work of the demo.
+    pub(crate) const CREATE_TODO: &str = "todo_create";
+    /// Claims work of the demo.
+    pub(crate) const CLAIM_TODO: &str = "todo_claim";
+    /// Ends work of the demo well.
+    pub(crate) const COMPLETE_TODO: &str = "todo_complete";
+    /// Ends a try of the demo badly.
+    pub(crate) const FAIL_TODO: &str = "todo_fail";
+    /// Says how much waits in which queue.
+    pub(crate) const LIST_QUEUES: &str = "queue_list";
+    /// Finds work of the demo.
+    pub(crate) const LIST_TODOS: &str = "todo_list";
 }
 
 /// What the groups of verbs are for.
@@ -287,7 +485,10 @@ pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("event", "What arrived, as it was received"),
     ("identity", "Mailboxes"),
     ("key", "API keys"),
+    ("queue", "Queues of work"),
+    ("source", "Ways in for events"),
     ("tenant", "Workspaces"),
+    ("todo", "Work: claimed under leases, tried again, finished"),
 ];
 
 #[cfg(test)]
@@ -332,6 +533,19 @@ mod tests {
             used::SHOW_MAILBOX,
             used::PUT_IN_MAIL,
             used::SHOW_STATE,
+            used::LIST_EVENTS,
+            used::SHOW_EVENT,
+            used::CREATE_SOURCE,
+            used::LIST_SOURCES,
+            used::SET_SOURCE_SECRET,
+            used::SET_SOURCE_RULES,
+            used::TEST_SOURCE_RULES,
+            used::CREATE_TODO,
+            used::CLAIM_TODO,
+            used::COMPLETE_TODO,
+            used::FAIL_TODO,
+            used::LIST_TODOS,
+            used::LIST_QUEUES,
         ] {
             assert!(postroom_app::operation::find(name).is_some(), "{name}");
         }

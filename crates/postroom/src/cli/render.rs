@@ -1,5 +1,7 @@
 //! Answers as a person reads them.
 
+mod webhook;
+
 use serde_json::Value;
 
 use super::{
@@ -26,6 +28,9 @@ pub(crate) fn show(terminal: Terminal, view: View, answer: &Value) {
         },
         View::Thread if answer.get("messages").is_some() => thread(terminal, answer),
         View::Thread => message(terminal, answer),
+        View::Todo => todo(terminal, answer),
+        View::Event => webhook::event(terminal, answer),
+        View::Source => webhook::source(terminal, answer),
         View::Fields => fields(terminal, answer),
     }
     if let Some(cursor) = answer.get("next_cursor").and_then(Value::as_str) {
@@ -204,6 +209,94 @@ fn thread(terminal: Terminal, thread: &Value) {
     {
         terminal.line(&terminal.dim(&"-".repeat(72)));
         message(terminal, one);
+    }
+}
+
+fn todo(terminal: Terminal, answer: &Value) {
+    if answer.get("empty") == Some(&Value::Bool(true)) {
+        terminal.line("Nothing waits.");
+        return;
+    }
+    let todo = answer.get("todo").unwrap_or(answer);
+    let line = |name: &str, value: String| {
+        if !value.is_empty() && value != "-" {
+            terminal.line(&format!("{} {value}", terminal.dim(&format!("{name:<8}"))));
+        }
+    };
+    let one = |name: &str| plain(&cell(todo.get(name)));
+    terminal.line(&terminal.bold(&text(todo, "title")));
+    line("Id", text(todo, "id"));
+    line("Queue", text(todo, "queue"));
+    let until = |name: &str, words: &str| match one(name).as_str() {
+        "-" => String::new(),
+        at => format!(" {words} {at}"),
+    };
+    let dead = match text(todo, "dead_reason") {
+        reason if reason.is_empty() => String::new(),
+        reason => format!(" for good ({reason})"),
+    };
+    line(
+        "State",
+        format!(
+            "{}{dead}{}{}",
+            text(todo, "state"),
+            until("lease_expires_at", "until"),
+            until("next_retry_at", "until")
+        ),
+    );
+    line(
+        "Tries",
+        format!("{} of {}", one("attempt"), one("max_attempts")),
+    );
+    line("Owner", one("owner"));
+    line("Event", one("event_id"));
+    line("Message", one("message_id"));
+    line("Token", text(answer, "lease_token"));
+    if answer.get("created") == Some(&Value::Bool(false)) {
+        line("Note", "it was there already".to_owned());
+    }
+    for name in ["attempts", "prior_attempts"] {
+        attempts(terminal, answer.get(name));
+    }
+    for (name, value) in [
+        ("Result", answer.get("result")),
+        ("Payload", todo.get("payload")),
+    ] {
+        match value {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => line(name, plain_lines(text)),
+            Some(json) => {
+                let shown = serde_json::to_string_pretty(json).unwrap_or_default();
+                line(name, plain_lines(&shown));
+            }
+        }
+    }
+    line("Payload", withheld(todo));
+}
+
+fn withheld(todo: &Value) -> String {
+    match text(todo, "payload_withheld") {
+        permission if permission.is_empty() => String::new(),
+        permission => format!("(needs {permission})"),
+    }
+}
+
+fn attempts(terminal: Terminal, list: Option<&Value>) {
+    for attempt in list.and_then(Value::as_array).into_iter().flatten() {
+        let summary = text(attempt, "summary");
+        let late = match attempt.get("late_at") {
+            Some(_) => " (spoke too late)",
+            None => "",
+        };
+        let shown = format!(
+            "{:<8} {} {} {}{late} {}",
+            "Attempt",
+            cell(attempt.get("seq")),
+            cell(attempt.get("ended_at")),
+            text(attempt, "outcome"),
+            cut(&summary, 100)
+        );
+        terminal.line(shown.trim_end());
     }
 }
 

@@ -1,5 +1,7 @@
 //! `demo`: the made-up workspace, and a server over it.
 
+mod webhooks;
+
 use std::{sync::Arc, time::Duration};
 
 use futures_util::{StreamExt as _, stream};
@@ -54,7 +56,10 @@ pub(super) async fn run(mut config: Config, named: bool, terminal: Terminal) -> 
     let server = Server::open(&config).await?;
     let mut secrets = server.owner_secrets().await?;
     if secrets.admin_key.is_some() {
-        secrets.key = load(&server).await?;
+        let (key, loaded) = load(&server).await?;
+        secrets.key = key;
+        secrets.hello = loaded.hello();
+        secrets.demo = Some(loaded.json());
     }
     let done = serve(server, &secrets, terminal).await;
     drop(fresh);
@@ -65,8 +70,9 @@ async fn serve(server: Server, secrets: &Secrets, terminal: Terminal) -> Done {
     server.serve(secrets, terminal).await
 }
 
-/// Makes the mailboxes and fills them; gives an agent's key for the first one.
-async fn load(server: &Server) -> Result<Option<String>, Trouble> {
+/// Makes the mailboxes and fills them, connects the sources; gives an agent's key for the first
+/// mailbox.
+async fn load(server: &Server) -> Result<(Option<String>, webhooks::Loaded), Trouble> {
     let mut first = None;
     for mailbox in Mailbox::ALL {
         let arguments = json!({
@@ -91,11 +97,13 @@ async fn load(server: &Server) -> Result<Option<String>, Trouble> {
     for mail in fresh {
         receive(&server.room, mail).await?;
     }
+    let loaded = webhooks::load(server, now).await?;
     wait_for_index(&server.room).await;
-    match &first {
-        Some(identity) => server.agent_key(identity).await,
-        None => Ok(None),
-    }
+    let key = match &first {
+        Some(identity) => server.agent_key(identity).await?,
+        None => None,
+    };
+    Ok((key, loaded))
 }
 
 async fn archive(room: &Arc<Room>, mail: DemoMail) -> Result<(), Trouble> {

@@ -308,7 +308,7 @@ fn instant(text: &str) -> Result<Timestamp, Trouble> {
 }
 
 /// Header lines out of a file: a JSON object, or `Name: value` lines.
-fn read_headers(file: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
+pub(super) fn read_headers(file: &[u8]) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
     if file.trim_ascii_start().starts_with(b"{") {
         return json_headers(file);
     }
@@ -361,7 +361,7 @@ fn unusable(what: &str) -> Trouble {
 }
 
 /// A file's bytes, or standard input's for `-`.
-fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, Trouble> {
+pub(super) fn bytes_of(path: &Path, most: u64) -> Result<Vec<u8>, Trouble> {
     let mut bytes = Vec::new();
     let done = if path.as_os_str() == "-" {
         std::io::stdin()

@@ -8,6 +8,7 @@
 
 mod cli;
 mod configuration;
+mod connect;
 mod egress;
 mod mail;
 mod mcp;
