@@ -30,8 +30,8 @@ pub use source::{Source, events_of_source, source, source_by_token, sources};
 pub use status::{Counts, counts, deployment_counts, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
-    identity_by_address, recipient, tenant, tenant_by_id, tenant_by_slug, tenant_of_address,
-    tenant_of_identity, tenants,
+    identity_by_address, owners_of_addresses, recipient, tenant, tenant_by_id, tenant_by_slug,
+    tenant_of_address, tenant_of_identity, tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
 pub use todo::{

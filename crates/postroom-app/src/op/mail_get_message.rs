@@ -71,7 +71,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         quoted: input.include_quoted || call.context.includes("quoted"),
         headers: input.include_headers || call.context.includes("headers"),
     };
-    let (mut message, truncated) = reading::message_view(&stored, depth);
+    let (mut message, truncated) = reading::message_view(call, &stored, depth).await?;
     // HTML is for people's pages; an agent reads text.
     if call.context.includes("html") && !call.for_agent() && stored.doc.has_html {
         let raw = reading::raw(call, &stored.row).await?;

@@ -107,10 +107,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         quoted: input.include_quoted,
         headers: false,
     };
-    let views = stored
-        .iter()
-        .map(|message| reading::message_view(message, depth));
-    let (mut messages, cuts): (Vec<Message>, Vec<bool>) = views.unzip();
+    let views = reading::message_views(call, &stored, depth).await?;
+    let (mut messages, cuts): (Vec<Message>, Vec<bool>) = views.into_iter().unzip();
     let summary = reading::thread_view(&thread);
     let envelope = json_bytes(&summary) + 1_024;
     let dropped = call.for_agent() && fit(&mut messages, envelope, TOOL_RESULT_BYTES);

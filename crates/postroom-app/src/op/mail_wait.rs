@@ -134,11 +134,11 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     loop {
         if let Some(found) = look.next(call).await? {
             announce(call, &found).await;
-            return Ok(answer(call, Some(&found)));
+            return answer(call, &found).await;
         }
         let waited = began.elapsed();
         if waited >= patience || call.room.stopping().is_cancelled() {
-            return Ok(answer(call, None));
+            return Ok(nothing());
         }
         if waited >= told + PROGRESS {
             told = waited;
@@ -148,9 +148,9 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         }
         let pause = (patience - waited).min(told + PROGRESS - waited).min(POLL);
         tokio::select! {
-            changed = wake.changed() => if changed.is_err() { return Ok(answer(call, None)) },
+            changed = wake.changed() => if changed.is_err() { return Ok(nothing()) },
             () = tokio::time::sleep(pause) => {}
-            () = call.context.cancel.cancelled() => return Ok(answer(call, None)),
+            () = call.context.cancel.cancelled() => return Ok(nothing()),
             () = call.room.stopping().cancelled() => {}
         }
         wake.borrow_and_update();
@@ -294,18 +294,27 @@ impl Sender {
     }
 }
 
-fn answer(call: &Call<'_>, found: Option<&Stored>) -> Output {
+async fn answer(call: &Call<'_>, found: &Stored) -> Result<Output, Failure> {
     let depth = Depth {
         text_chars: call.for_agent().then_some(MESSAGE_TEXT_CHARS),
         ..Depth::default()
     };
-    let shown = found.map(|found| reading::message_view(found, depth));
-    let truncated = shown.as_ref().is_some_and(|(_, cut)| *cut);
-    Output {
-        timed_out: shown.is_none(),
-        message: shown.map(|(message, _)| message),
-        verification: None,
+    let (message, truncated) = reading::message_view(call, found, depth).await?;
+    Ok(Output {
+        message: Some(message),
+        timed_out: false,
         truncated: truncated.then_some(true),
+        ..nothing()
+    })
+}
+
+/// The answer when no mail came in time.
+fn nothing() -> Output {
+    Output {
+        message: None,
+        verification: None,
+        timed_out: true,
+        truncated: None,
         content_notice: ContentNotice,
     }
 }

@@ -1,11 +1,11 @@
 //! Stored mail as callers see it; shared by the operations that read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use postroom_core::{Direction, MessageDoc, MessageRow, attachment_id};
 use postroom_mail::TextStatus;
 use postroom_store::read::{self, Message as Stored, Thread};
-use postroom_types::{Address, ErrorCode, Mailbox, MessageId};
+use postroom_types::{Address, ErrorCode, IdentityId, Mailbox, MessageId};
 
 use crate::{
     Failure, finding,
@@ -60,7 +60,52 @@ fn mailboxes(list: &[Mailbox]) -> Vec<Mailbox> {
 }
 
 /// A message as a caller sees it, and whether a text was cut.
-pub(crate) fn message_view(stored: &Stored, depth: Depth) -> (Message, bool) {
+pub(crate) async fn message_view(
+    call: &Call<'_>,
+    stored: &Stored,
+    depth: Depth,
+) -> Result<(Message, bool), Failure> {
+    let owners = owners(call, std::slice::from_ref(stored)).await?;
+    Ok(view(stored, depth, &owners))
+}
+
+/// Several messages in one go.
+pub(crate) async fn message_views(
+    call: &Call<'_>,
+    stored: &[Stored],
+    depth: Depth,
+) -> Result<Vec<(Message, bool)>, Failure> {
+    let owners = owners(call, stored).await?;
+    let views = stored.iter().map(|stored| view(stored, depth, &owners));
+    Ok(views.collect())
+}
+
+/// Whose each address is, by address without detail; none for what is nobody's here.
+type Owners = BTreeMap<String, IdentityId>;
+
+/// Looks up what stands before the address that each mail was delivered to; the rest decides nothing.
+async fn owners(call: &Call<'_>, stored: &[Stored]) -> Result<Owners, Failure> {
+    let inbound = stored
+        .iter()
+        .filter(|stored| stored.row.direction == Direction::Inbound);
+    let wanted: BTreeSet<Address> = inbound
+        .flat_map(|stored| {
+            let delivered = delivered_to(&stored.doc);
+            named(&stored.doc).take_while(move |address| {
+                delivered
+                    .as_ref()
+                    .is_none_or(|delivered| delivered.base() != address.base())
+            })
+        })
+        .collect();
+    if wanted.is_empty() {
+        return Ok(Owners::new());
+    }
+    let found = read::owners_of_addresses(call.room.store(), call.scope()?, &wanted);
+    Ok(found.await?)
+}
+
+fn view(stored: &Stored, depth: Depth, owners: &Owners) -> (Message, bool) {
     let (row, doc) = (&stored.row, &stored.doc);
     let budget = |words: Option<&str>| match words.map(|words| text(words, depth.text_chars)) {
         Some((words, was_cut)) => (Some(words), was_cut),
@@ -69,9 +114,8 @@ pub(crate) fn message_view(stored: &Stored, depth: Depth) -> (Message, bool) {
     let (extracted_text, extracted_cut) = budget(doc.extracted_text());
     let (whole, whole_cut) = budget(doc.text.as_deref().filter(|_| depth.quoted));
     let inbound = row.direction == Direction::Inbound;
-    let (is_primary_recipient, is_bcc) = recipient_standing(doc);
     let mut flags: Vec<String> = stored.flags().into_iter().map(str::to_owned).collect();
-    if inbound && is_bcc {
+    if inbound && is_blind_copy(doc) {
         flags.push("bcc".to_owned());
         flags.sort_unstable();
     }
@@ -87,7 +131,7 @@ pub(crate) fn message_view(stored: &Stored, depth: Depth) -> (Message, bool) {
         bcc: Vec::new(),
         reply_to: mailboxes(&doc.reply_to),
         delivered_to: doc.delivered_to.as_deref().map(visible),
-        is_primary_recipient: is_primary_recipient.filter(|_| inbound),
+        is_primary_recipient: inbound.then(|| is_primary(row, doc, owners)),
         subject: doc.subject.as_deref().map(visible),
         sent_at: row.sent_at,
         received_at: row.received_at,
@@ -114,26 +158,38 @@ pub(crate) fn message_view(stored: &Stored, depth: Depth) -> (Message, bool) {
     (message, extracted_cut || whole_cut)
 }
 
-/// Whether the address that a mail was delivered to stands in To or Cc, and whether it stands in
-/// neither, as with a blind copy. Nothing is known without an envelope.
-fn recipient_standing(doc: &MessageDoc) -> (Option<bool>, bool) {
-    let Some(delivered) = doc
-        .delivered_to
-        .as_deref()
-        .and_then(|to| Address::parse(to).ok())
-    else {
-        return (None, false);
-    };
-    let names = |list: &[Mailbox]| {
-        list.iter().any(|named| {
-            Address::parse(&named.address).is_ok_and(|named| named.base() == delivered.base())
-        })
-    };
-    let named = names(&doc.to) || names(&doc.cc);
-    (
-        Some(named || (doc.to.is_empty() && doc.cc.is_empty())),
-        !named,
-    )
+/// The addresses of To, then of Cc.
+fn named(doc: &MessageDoc) -> impl Iterator<Item = Address> {
+    let named = doc.to.iter().chain(&doc.cc);
+    named.filter_map(|named| Address::parse(&named.address).ok())
+}
+
+fn delivered_to(doc: &MessageDoc) -> Option<Address> {
+    let delivered = doc.delivered_to.as_deref()?;
+    Address::parse(delivered).ok()
+}
+
+/// Whether this copy belongs to the mailbox that the mail names first. One of several copies is the
+/// primary one; where the mail names no mailbox of ours, each is.
+fn is_primary(row: &MessageRow, doc: &MessageDoc, owners: &Owners) -> bool {
+    let delivered = delivered_to(doc);
+    let first = named(doc).find_map(|address| {
+        let own = delivered
+            .as_ref()
+            .is_some_and(|delivered| delivered.base() == address.base());
+        match own {
+            true => Some(row.identity_id),
+            false => owners.get(address.base()).copied(),
+        }
+    });
+    first.is_none_or(|first| first == row.identity_id)
+}
+
+/// Whether the address that a mail was delivered to stands in neither To nor Cc. Nothing is known
+/// without an envelope.
+fn is_blind_copy(doc: &MessageDoc) -> bool {
+    delivered_to(doc)
+        .is_some_and(|delivered| named(doc).all(|address| address.base() != delivered.base()))
 }
 
 fn headers(doc: &MessageDoc) -> Vec<Header> {

@@ -34,7 +34,7 @@ pub struct Message {
     pub reply_to: Vec<Mailbox>,
     /// The address of ours that it was delivered to.
     pub delivered_to: Option<String>,
-    /// Whether that address stands in To.
+    /// Whether this is the mailbox that the mail names first of those here; true when it names none.
     pub is_primary_recipient: Option<bool>,
     /// The subject.
     pub subject: Option<String>,

@@ -25,6 +25,47 @@ fn a_received_mail_becomes_a_message_that_is_found() {
 }
 
 #[test]
+fn the_mailbox_that_a_mail_names_first_has_the_primary_copy() {
+    on_both(async |world| {
+        let second = Address::parse("books@harbour.example").expect("an address");
+        let made = world.room.mailbox(world.tenant(), &second).await;
+        made.expect("a mailbox");
+        let (desk, books, bob) = (
+            "desk+berths@harbour.example",
+            "Books <books@harbour.example>",
+            "bob@shore.example",
+        );
+        let rows = [
+            (format!("To: {desk}"), true, false),
+            (format!("To: {books}, {desk}"), false, false),
+            (format!("To: {bob}, {desk}\r\nCc: {books}"), true, false),
+            (format!("To: {bob}\r\nCc: {books}, {desk}"), false, false),
+            (format!("To: {bob}\r\nCc: {books}"), false, true),
+            (format!("To: {bob}"), true, true),
+        ];
+        for (number, (named, primary, blind)) in rows.into_iter().enumerate() {
+            let text = format!(
+                "Message-ID: <p{number}@shore.example>\r\nFrom: ann@shore.example\r\n{named}\r\n\
+                 Subject: P{number}\r\n\r\nx\r\n"
+            );
+            world.receive(&text).await;
+            let subject = format!("P{number}");
+            let wanted = json!({"since": "2000-01-01T00:00:00Z", "subject_contains": subject});
+            let waited = world.call("mail_wait", wanted).await;
+            let message = &waited["message"];
+            assert_eq!(message["is_primary_recipient"], primary, "{named}");
+            let flags = message["flags"].to_string();
+            assert_eq!(flags.contains("bcc"), blind, "{named}: {flags}");
+            let arguments = json!({"thread_id": message["thread_id"]});
+            let thread = world.call("mail_get_thread", arguments).await;
+            let shown = &thread["messages"][0]["is_primary_recipient"];
+            assert_eq!(*shown, primary, "{named}");
+        }
+        world.room.close().await;
+    });
+}
+
+#[test]
 fn a_redelivery_is_the_same_event() {
     on_both(async |world| {
         let text = mail(1, "Once", "x", "");

@@ -8,6 +8,7 @@ use crate::{
 };
 use postroom_core::{AddressRow, DomainRow, IdentityRow, IdentityStatus, TenantRow, TenantStatus};
 use postroom_types::{Address, IdentityId, TenantId, TenantScope, Timestamp};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An identity with its addresses, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +163,37 @@ pub async fn identity_by_address(
         None => Ok(None),
     }
 }
+
+/// The identity that has each of `addresses` (active or retiring), by address without detail. It is
+/// about the whole tenant whatever the scope's reach, because it tells whose copy of a mail is the
+/// first of several; callers show no more than that.
+pub async fn owners_of_addresses(
+    store: &Store,
+    scope: &TenantScope,
+    addresses: &BTreeSet<Address>,
+) -> Result<BTreeMap<String, IdentityId>, StoreError> {
+    let now = store.now();
+    let mut owners = BTreeMap::new();
+    let addresses: Vec<&Address> = addresses.iter().collect();
+    for part in addresses.chunks(ADDRESSES_AT_ONCE) {
+        let rows = Select::new(concat!(
+            "SELECT ",
+            columns!(address),
+            " FROM addresses WHERE tenant_id = "
+        ))
+        .value(scope.tenant().bits())
+        .text(" AND address IN ")
+        .list(part.iter().map(|address| address.base().into()))
+        .all(store, rows::address)
+        .await?;
+        let received = rows.into_iter().filter(|row| row.receives(now));
+        owners.extend(received.map(|row| (row.address, row.identity_id)));
+    }
+    Ok(owners)
+}
+
+/// Addresses that one statement asks for.
+const ADDRESSES_AT_ONCE: usize = 500;
 
 /// Identities.
 pub async fn identities(
