@@ -5,7 +5,7 @@ use std::io::Write as _;
 use postroom_app::operation::TABLE;
 use serde_json::{Map, Value, json};
 
-use crate::served::{Served, on_both, postroom};
+use crate::served::{Served, on_both, on_both_told, postroom};
 
 const META: &str = "io.modelcontextprotocol";
 
@@ -436,7 +436,9 @@ fn a_server_that_is_no_endpoint_becomes_errors_of_the_protocol() {
 
 #[test]
 fn a_wait_whose_key_is_revoked_says_so() {
-    on_both("serve", async |served| {
+    // The keys are listed as fast as they can be until the wait is among their uses.
+    let rates = "rate_key = 1000000\nrate_tenant = 1000000\n";
+    on_both_told("serve", rates, async |served| {
         let made = served
             .command(&[
                 "key",
