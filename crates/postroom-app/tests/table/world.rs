@@ -5,9 +5,10 @@ use std::sync::Arc;
 use postroom_app::{
     Actor, CallContext, Failure, Reply, Room,
     operation::{self, Surface},
-    room::{ArchiveMail, RoomOptions},
+    room::{ArchiveMail, RoomOptions, WebhookRequest},
 };
 use postroom_core::Recipient;
+use postroom_net::egress::{Egress, EgressPolicy};
 use postroom_types::{IdentityId, Level, RequestId, TenantId, Timestamp};
 use serde_json::{Value, json};
 
@@ -38,6 +39,23 @@ pub(crate) struct Ids {
     pub(crate) thread: String,
     pub(crate) attachment: String,
     pub(crate) event: u64,
+    pub(crate) todos: Todos,
+    pub(crate) source: String,
+    pub(crate) spare_source: String,
+    pub(crate) issued_source: String,
+    pub(crate) target: String,
+    pub(crate) delivery: u64,
+}
+
+/// Todos of one mailbox, each ready for what is done with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Todos {
+    pub(crate) waiting: String,
+    pub(crate) kept: String,
+    pub(crate) completed: String,
+    pub(crate) failing: String,
+    pub(crate) released: String,
+    pub(crate) failed: String,
 }
 
 pub(crate) fn request_id() -> RequestId {
@@ -47,9 +65,15 @@ pub(crate) fn request_id() -> RequestId {
 impl World {
     pub(crate) async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let room = Room::open(RoomOptions::new(folder.path()))
-            .await
-            .expect("a room");
+        let mut options = RoomOptions::new(folder.path());
+        let policy = EgressPolicy {
+            allow_cidrs: vec!["127.0.0.0/8".parse().expect("a range")],
+            allow_ports: vec!["1024-65535".parse().expect("ports")],
+            allow_http: true,
+            ..EgressPolicy::default()
+        };
+        options.egress = Some(Arc::new(Egress::new(policy).expect("a policy")));
+        let room = Room::open(options).await.expect("a room");
         let platform = Actor::local_platform(room.worker_scope().platform());
         let tenant = Actor::local_tenant(room.default_tenant());
         let made = ok(&room, &platform, "tenant_create", json!({"slug": "other"})).await;
@@ -156,6 +180,7 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
     .await;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let seen = seen.get("message").unwrap_or(&seen).clone();
+    let made = source(room, actor, address).await;
     let ids = Ids {
         tenant: tenant.to_string(),
         identity: id.to_string(),
@@ -166,8 +191,128 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         attachment: text(&seen["attachments"][0]["id"]),
         message,
         event,
+        todos: todos(room, actor, address, event).await,
+        spare_source: source(room, actor, address).await.0,
+        issued_source: issued_source(room, actor, address).await,
+        target: target().await,
+        source: made.0,
+        delivery: made.1,
     };
     (ids, text(&key["secret"]))
+}
+
+/// A source whose provider makes the secret.
+async fn issued_source(room: &Room, actor: &Actor, address: &str) -> String {
+    let wanted = json!({"identity": address, "source_type": "stripe", "target_queue": "money"});
+    let made = ok(room, actor, "source_create", wanted).await;
+    made["source_id"].as_str().expect("an id").to_owned()
+}
+
+/// Something on this machine that takes replays.
+async fn target() -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut head = [0; 4_096];
+            let _ = stream.read(&mut head).await;
+            let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
+        }
+    });
+    format!("http://{address}/")
+}
+
+/// Makes a source of a mailbox and delivers one mail through it, which its payload carries.
+async fn source(room: &Room, actor: &Actor, address: &str) -> (String, u64) {
+    let wanted =
+        json!({"identity": address, "source_type": "cloudflare-email", "target_queue": "mail"});
+    let made = ok(room, actor, "source_create", wanted).await;
+    let text = |name: &str| made[name].as_str().expect("a text").to_owned();
+    let (id, url, secret) = (
+        text("source_id"),
+        text("ingest_url"),
+        text("signing_secret"),
+    );
+    let token = url.rsplit('/').next().expect("a token");
+    let body = letter(address).replace("first@", &format!("{id}@"));
+    let now = (room.now().ms() / 1_000).to_string();
+    let signed = format!("v1\n{now}\nmia@garage.example\n{address}\n{body}");
+    let headers = [
+        ("content-type", "message/rfc822".to_owned()),
+        ("x-postroom-timestamp", now),
+        ("x-postroom-mail-from", "mia@garage.example".to_owned()),
+        ("x-postroom-rcpt-to", address.to_owned()),
+        (
+            "x-postroom-signature",
+            format!("v1={}", hmac_hex(&secret, signed.as_bytes())),
+        ),
+    ];
+    let request = WebhookRequest {
+        method: "POST".to_owned(),
+        url: url.clone(),
+        headers: headers
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into_bytes()))
+            .collect(),
+        body: body.into_bytes().into(),
+        source_ip: Some("192.0.2.7".to_owned()),
+    };
+    let door = room.knock(token).await.expect("a source");
+    let answer = room.arrive(door, request).await;
+    assert_eq!(
+        answer.status,
+        202,
+        "{}",
+        String::from_utf8_lossy(&answer.body)
+    );
+    let listed = ok(room, actor, "list_webhook_events", json!({"source_id": id})).await;
+    let event = listed["events"][0]["id"].as_u64().expect("an event");
+    (id, event)
+}
+
+pub(crate) fn hmac_hex(secret: &str, message: &[u8]) -> String {
+    use hmac::{KeyInit as _, Mac as _};
+    let mut mac =
+        hmac::Hmac::<sha2::Sha256>::new_from_slice(secret.as_bytes()).expect("any length");
+    mac.update(message);
+    hex::encode(mac.finalize().into_bytes())
+}
+
+/// Opens the todos of a mailbox, and claims those that somebody speaks for.
+async fn todos(room: &Room, actor: &Actor, address: &str, event: u64) -> Todos {
+    let open = async |event_id: Option<u64>| {
+        let mut wanted =
+            json!({"identity": address, "queue": "work", "title": "Look into it", "kind": "mail"});
+        if let Some(event) = event_id {
+            wanted["event_id"] = json!(event);
+        }
+        let made = ok(room, actor, "todo_create", wanted).await;
+        made["id"].as_str().expect("an id").to_owned()
+    };
+    let claimed = async || {
+        let id = open(None).await;
+        ok(room, actor, "todo_claim", json!({"id": id})).await;
+        id
+    };
+    let failed = claimed().await;
+    ok(
+        room,
+        actor,
+        "todo_fail",
+        json!({"id": failed, "summary": "no answer"}),
+    )
+    .await;
+    Todos {
+        waiting: open(Some(event)).await,
+        kept: claimed().await,
+        completed: claimed().await,
+        failing: claimed().await,
+        released: claimed().await,
+        failed,
+    }
 }
 
 pub(crate) fn letter(to: &str) -> String {
@@ -231,6 +376,16 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
             json!({"identity": identity, "thread_id": ids.thread, "archived": false})
         }
         "get_webhook_event" => json!({"id": ids.event}),
+        "replay_webhook_event" => json!({"id": ids.event, "target_url": ids.target}),
+        "source_create" => json!({"source_type": "github", "target_queue": "triage"}),
+        "source_list" | "source_rotate" => json!({"source_id": ids.source}),
+        "source_delete" => json!({"source_id": ids.spare_source}),
+        "source_set_secret" => {
+            json!({"source_id": ids.issued_source, "signing_secret": "whsec_0123456789abcdef"})
+        }
+        "source_set_rules" => json!({"source_id": ids.source, "rules": []}),
+        "source_test_rules" => json!({"source_id": ids.source, "payload": {"a": 1}}),
+        "source_update" => json!({"source_id": ids.source, "name": "Another name"}),
         "inbound_raw" => json!({"identity": identity}),
         "tenant_create" => json!({"slug": "third"}),
         "tenant_update" => json!({"tenant_id": ids.tenant, "status": "active"}),
@@ -241,6 +396,16 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
             json!({"identity": identity, "address_id": ids.address_id, "after_days": 1})
         }
         "key_create" => json!({"name": "k", "level": "identity", "identity": identity}),
+        "todo_list" | "queue_list" => json!({}),
+        "todo_claim_next" => json!({"queue": "nothing", "wait_seconds": 0}),
+        "todo_get" | "todo_claim" => json!({"id": ids.todos.waiting}),
+        "todo_heartbeat" => json!({"id": ids.todos.kept, "note": "half of it"}),
+        "todo_complete" => json!({"id": ids.todos.completed, "result": {"ok": true}}),
+        "todo_fail" => json!({"id": ids.todos.failing, "summary": "no answer"}),
+        "todo_release" => json!({"id": ids.todos.released}),
+        "todo_retry" => json!({"id": ids.todos.failed}),
+        "todo_create" => json!({"identity": identity, "queue": "work", "title": "Look"}),
+        "queue_update" => json!({"queue": "work", "max_in_flight": 100}),
         "key_get" | "key_rotate" | "key_revoke" => json!({"key_id": ids.key}),
         other => panic!("no arguments for {other}: add a row here"),
     }

@@ -10,7 +10,7 @@ use crate::served::{Served, on_both, on_both_told, postroom};
 const META: &str = "io.modelcontextprotocol";
 
 /// One modern request; gives status and the message.
-async fn modern(
+pub(crate) async fn modern(
     served: &Served,
     key: &str,
     query: &str,
@@ -49,11 +49,11 @@ async fn modern(
     )
 }
 
-async fn call(served: &Served, key: &str, tool: &str, arguments: Value) -> Value {
+pub(crate) async fn call(served: &Served, key: &str, tool: &str, arguments: Value) -> Value {
     let (_, message) = modern(
         served,
         key,
-        "?tools=mail,events,admin",
+        "?tools=mail,events,work,sources,admin",
         "tools/call",
         json!({"name": tool, "arguments": arguments}),
     )
@@ -139,7 +139,25 @@ impl Sample {
                 json!({"identity": mailbox, "thread_id": self.thread, "archived": false, "read": true}),
             ],
             "list_webhook_events" => vec![json!({}), json!({"limit": 200})],
+            // A target needs the operator's allowance; the tests of webhooks have one.
+            "replay_webhook_event" => vec![],
+            "source_create" => vec![
+                json!({"source_type": "github", "target_queue": "triage", "trusted_actors": {"logins": ["mia"]}}),
+                json!({"source_type": "stripe", "target_queue": "money"}),
+            ],
+            "source_list" => vec![json!({})],
+            // Each names a source; the tests of webhooks do.
+            "source_rotate" | "source_delete" | "source_set_secret" | "source_set_rules"
+            | "source_test_rules" | "source_update" => vec![],
             "get_webhook_event" => vec![json!({"id": 20})],
+            "todo_list" => vec![
+                json!({}),
+                json!({"queue": "work", "state": "pending", "limit": 1}),
+            ],
+            "todo_claim_next" => vec![json!({}), json!({"queue": "nothing", "wait_seconds": 1})],
+            "todo_create" => vec![json!({"queue": "work", "title": "Look", "payload": {"n": 1}})],
+            "queue_list" => vec![json!({})],
+            "queue_update" => vec![json!({"queue": "work", "paused": false})],
             "tenant_get" | "key_list" => vec![json!({})],
             "deployment_get" | "tenant_list" | "tenant_create" | "tenant_update" => vec![],
             "identity_create" => vec![json!({"address": "new@larkspur.example"})],
@@ -153,6 +171,9 @@ impl Sample {
             }
             // These name what another sample made.
             "address_retire" | "key_get" | "key_rotate" | "key_revoke" => vec![],
+            // Each is a step of a life; the tests of todos walk through it.
+            "todo_get" | "todo_claim" | "todo_heartbeat" | "todo_complete" | "todo_fail"
+            | "todo_release" | "todo_retry" => vec![],
             _ => return None,
         })
     }
@@ -165,7 +186,7 @@ fn every_tool_answers_what_its_output_schema_says() {
         let (_, listed) = modern(
             &served,
             served.admin(),
-            "?tools=mail,events,admin",
+            "?tools=mail,events,work,sources,admin",
             "tools/list",
             json!({}),
         )
@@ -213,7 +234,7 @@ fn a_tool_that_the_key_may_not_use_is_one_that_does_not_exist() {
         let (_, listed) = modern(
             &served,
             served.key(),
-            "?tools=mail,events,admin",
+            "?tools=mail,events,work,sources,admin",
             "tools/list",
             json!({}),
         )
