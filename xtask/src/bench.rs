@@ -10,6 +10,7 @@ mod parse;
 mod report;
 mod search;
 mod start;
+mod todos;
 
 pub(crate) use search::Http;
 
@@ -27,7 +28,7 @@ pub(crate) struct Options {
     /// What to measure.
     #[arg(value_enum)]
     name: Name,
-    /// How many mails (import, search, start: a Maildir; accept: mails sent; mcp: calls).
+    /// How many mails (import, search, start: a Maildir; accept: mails sent; mcp: calls; todos: todos).
     #[arg(long)]
     count: Option<usize>,
     /// Measure Postroom alone.
@@ -44,6 +45,7 @@ enum Name {
     Parse,
     Search,
     Start,
+    Todos,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -60,6 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Name::Parse => parse::run(peers)?,
         Name::Search => search::run(options.count.unwrap_or(100_000), peers)?,
         Name::Start => start::run(options.count.unwrap_or(100_000))?,
+        Name::Todos => todos::run(options.count.unwrap_or(20_000), peers)?,
     };
     report.print_and_write()
 }

@@ -9,6 +9,7 @@ mod server;
 mod smtp;
 mod source;
 mod sync_order;
+mod todos;
 
 use std::{
     collections::BTreeSet,
@@ -38,6 +39,9 @@ pub(crate) struct Options {
     /// Publish this many signed deliveries under kills instead, on each database.
     #[arg(long, value_name = "DELIVERIES")]
     deliveries: Option<usize>,
+    /// Have this many todos worked off by workers that are killed instead, on each database.
+    #[arg(long, value_name = "TODOS")]
+    todos: Option<usize>,
     /// Seed of the random points.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -51,6 +55,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(count) = options.deliveries {
         return delivered(count, options.rounds, options.seed, &cluster.url);
     }
+    if let Some(count) = options.todos {
+        return worked_off(count, options.rounds, options.seed, &cluster.url);
+    }
     kills(options.rounds, options.seed, &cluster.url)
 }
 
@@ -58,6 +65,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 pub(crate) fn short(postgres_url: &str) -> Result<()> {
     kills(3, 7, postgres_url)?;
     delivered(1_000, 3, 7, postgres_url)?;
+    worked_off(200, 24, 7, postgres_url)?;
     sync_order::run(300)
 }
 
@@ -66,6 +74,15 @@ fn delivered(count: usize, kills: usize, seed: u64, postgres_url: &str) -> Resul
         let folder = tempfile::tempdir()?;
         let database = Database::new(folder.path(), postgres)?;
         deliveries::run(folder.path(), &database, count, kills, seed)?;
+    }
+    Ok(())
+}
+
+fn worked_off(count: usize, kills: usize, seed: u64, postgres_url: &str) -> Result<()> {
+    for postgres in [None, Some(postgres_url)] {
+        let folder = tempfile::tempdir()?;
+        let database = Database::new(folder.path(), postgres)?;
+        todos::run(folder.path(), &database, count, kills, seed)?;
     }
     Ok(())
 }

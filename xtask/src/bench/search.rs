@@ -270,13 +270,14 @@ impl Http {
         headers: &str,
         body: &str,
     ) -> Result<Value> {
-        write!(
-            self.stream,
+        // In one write: a request in many small ones is many packets.
+        let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nAccept: application/json\r\n{headers}Content-Length: {}\r\n\r\n{body}",
             self.host,
             self.key,
             body.len()
-        )?;
+        );
+        self.stream.write_all(request.as_bytes())?;
         let mut length = 0;
         let mut status = String::new();
         self.reader.read_line(&mut status)?;

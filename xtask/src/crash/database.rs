@@ -95,6 +95,39 @@ impl Database {
         Ok(self.query("SELECT count(*) FROM todos")?.trim().parse()?)
     }
 
+    /// How many todos are not done.
+    pub(crate) fn todos_left(&self) -> Result<usize> {
+        let count = self.query("SELECT count(*) FROM todos WHERE state <> 'done'")?;
+        Ok(count.trim().parse()?)
+    }
+
+    /// How many attempts completed each todo that is done.
+    pub(crate) fn completions(&self) -> Result<BTreeMap<String, usize>> {
+        let id = match self {
+            Self::Sqlite(_) => "hex(todos.id)",
+            Self::Postgres(_) => "encode(todos.id, 'hex')",
+        };
+        let rows = self.query(&format!(
+            "SELECT {id}, count(todo_attempts.seq) FROM todos LEFT JOIN todo_attempts ON \
+             todo_attempts.tenant_id = todos.tenant_id AND todo_attempts.todo_id = todos.id AND \
+             todo_attempts.outcome = 'completed' WHERE todos.state = 'done' GROUP BY todos.id"
+        ))?;
+        Ok(rows
+            .lines()
+            .filter_map(|row| row.split_once('|'))
+            .map(|(id, count)| (id.to_owned(), count.parse().unwrap_or(0)))
+            .collect())
+    }
+
+    /// The longest time that an attempt which nobody ended outlived its lease, milliseconds.
+    pub(crate) fn longest_stuck_ms(&self) -> Result<i64> {
+        let longest = self.query(
+            "SELECT coalesce(max(ended_at - lease_expires_at), 0) FROM todo_attempts WHERE \
+             outcome IN ('reaped', 'lease_expired')",
+        )?;
+        Ok(longest.trim().parse()?)
+    }
+
     /// How many messages there are.
     pub(crate) fn messages(&self) -> Result<usize> {
         Ok(self

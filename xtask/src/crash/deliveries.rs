@@ -75,7 +75,7 @@ pub(crate) fn run(
 }
 
 /// Starts the built binary on `listen`; a port that was just left may take a moment.
-fn start(data: &Path, listen: &str, database: &Database) -> Result<(Value, Running)> {
+pub(super) fn start(data: &Path, listen: &str, database: &Database) -> Result<(Value, Running)> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         let mut command = test::binary("postroom");
@@ -91,6 +91,8 @@ fn start(data: &Path, listen: &str, database: &Database) -> Result<(Value, Runni
             ])
             .arg(data)
             .env("POSTROOM_RATE_SOURCE", "1000000")
+            .env("POSTROOM_RATE_KEY", "1000000")
+            .env("POSTROOM_RATE_TENANT", "1000000")
             .stderr(Stdio::null());
         database.configure(&mut command);
         match server::start(&mut command) {
