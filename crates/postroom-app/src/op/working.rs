@@ -204,7 +204,7 @@ impl Payload {
 
 /// A claim, as its claimant is told of it.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
-pub struct Claim {
+pub(crate) struct Claim {
     /// The todo with its payload.
     pub(crate) todo: ClaimedTodo,
     /// Proves this claim: give it with every later word on the todo. Shown once.
@@ -280,7 +280,7 @@ pub(crate) async fn changed(call: &Call<'_>, command: Command) -> Result<(TodoRo
 /// The last word on an attempt.
 #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct LastWord {
+pub(crate) struct LastWord {
     /// The todo.
     id: TodoId,
     /// The token of your claim; needed when it was made with `require_fence`.
@@ -310,7 +310,7 @@ impl LastWord {
 
 /// A todo as it is after a word on it.
 #[derive(Debug, serde::Serialize, schemars::JsonSchema)]
-pub struct Changed {
+pub(crate) struct Changed {
     /// The todo.
     #[serde(flatten)]
     pub(crate) todo: Todo,
