@@ -134,7 +134,7 @@ pub(crate) struct Call {
 /// What MCP over standard input and output offers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Mcp {
-    /// Toolsets, separated by commas [default: mail,events]
+    /// Toolsets, separated by commas [default: mail,events,work]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
 }

@@ -114,7 +114,7 @@ pub(super) fn config(config: &Config, terminal: Terminal) -> ExitCode {
                 vec![
                     name.to_owned(),
                     value,
-                    format!("POSTROOM_{}", name.to_uppercase()),
+                    format!("POSTROOM_{}", name.replace('.', "_").to_uppercase()),
                     about.to_owned(),
                 ]
             })
