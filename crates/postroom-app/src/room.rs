@@ -26,7 +26,10 @@ pub use open::{OpenError, RoomOptions};
 pub use postroom_webhook::Answer as IngestAnswer;
 pub use receive::{ArchiveMail, Arrival, Received, RecipientVerdict, Via};
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
+};
 
 use postroom_net::egress::Egress;
 use postroom_search::Indexes;
@@ -55,6 +58,8 @@ pub struct Room {
     pub(crate) indexes: Indexes,
     /// How far the indexes are.
     pub(crate) indexing: Indexing,
+    /// Mails received since the start: who waits for an acknowledgement goes before who reads them.
+    received: AtomicU64,
     /// Where the feeds stand.
     pub(crate) positions: Positions,
     /// Ranked results kept for later pages.

@@ -5,9 +5,12 @@
 //! point repeats work and loses none. A mail that cannot become a message is marked failed, with
 //! its bytes kept, and never holds up those behind it.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use futures_util::{StreamExt as _, stream};
 use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
 use postroom_search::Doc;
 use postroom_store::{
@@ -31,6 +34,10 @@ const POURING_EVENTS: usize = 4;
 /// While mail pours in, rounds are at least so far apart: each costs a commit, which those who wait
 /// for their 250 pay for. A single mail never waits for this.
 const ROUND_PACE: Duration = Duration::from_millis(50);
+/// Mails that come in during one round from which on their senders go first.
+const POURING_MAILS: u64 = 16;
+/// The longest pause that those get.
+const LULL: Duration = Duration::from_millis(250);
 /// How long a round waits after the store failed.
 const RETRY: Duration = Duration::from_secs(1);
 /// A lost wake-up costs no more than this.
@@ -42,7 +49,10 @@ pub(super) async fn run(room: Arc<Room>) {
     loop {
         wake.borrow_and_update();
         let began = monotonic();
-        let pause = match round(&room, &mut after).await {
+        let received = room.received.load(Ordering::Relaxed);
+        let outcome = round(&room, &mut after).await;
+        let came = room.received.load(Ordering::Relaxed) - received;
+        let pause = match outcome {
             Ok(0) => {
                 tokio::select! {
                     () = room.stop.cancelled() => return,
@@ -50,6 +60,10 @@ pub(super) async fn run(room: Arc<Room>) {
                     changed = wake.changed() => if changed.is_err() { return },
                 }
                 continue;
+            }
+            // While it pours, at least half of the time is theirs who wait for an acknowledgement.
+            Ok(POURING_EVENTS..) if came >= POURING_MAILS => {
+                began.elapsed().clamp(ROUND_PACE, LULL)
             }
             Ok(POURING_EVENTS..ROUND_EVENTS) => ROUND_PACE.saturating_sub(began.elapsed()),
             Ok(_) => Duration::ZERO,
@@ -81,10 +95,22 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize
     for some in read_together(&events) {
         let Some(first) = some.first() else { continue };
         let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
-        let read = some.iter().cloned().zip(bytes);
-        let mut done = stream::iter(read.map(|(event, kept)| prepare(event, kept))).buffered(lanes);
-        while let Some(done) = done.next().await {
-            prepared.push(done);
+        let mut waiting: Vec<_> = some.iter().cloned().zip(bytes).collect();
+        // One turn of a thread for many mails: a turn costs more than a small mail.
+        let share = waiting.len().div_ceil(lanes);
+        let mut lane = Vec::new();
+        while !waiting.is_empty() {
+            let rest = waiting.split_off(share.min(waiting.len()));
+            lane.push(tokio::task::spawn_blocking(move || {
+                waiting
+                    .into_iter()
+                    .map(|(event, kept)| prepare(event, kept))
+                    .collect::<Vec<_>>()
+            }));
+            waiting = rest;
+        }
+        for done in lane {
+            prepared.extend(done.await.map_err(|_| StoreError::Unavailable)?);
         }
     }
     let (commands, docs): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
@@ -134,35 +160,29 @@ fn read_together(events: &[EventRow]) -> Vec<&[EventRow]> {
 }
 
 /// Reads one event's mail.
-async fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
+fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
     let Some(identity) = event.identity_id else {
         return (fail(&event, "it belongs to no mailbox"), None);
     };
-    let (sender, delivered_to) = (event.mail_from.clone(), event.delivered_to.clone());
-    let read = tokio::task::spawn_blocking(move || {
-        let raw = kept
-            .ok_or(StoreError::Damaged("a blob that is missing"))?
-            .unpack()?;
-        let parsed = postroom_mail::parse_enveloped(&raw, sender.as_deref());
-        let draft = Draft::new(parsed, delivered_to);
+    let bytes = kept.ok_or(StoreError::Damaged("a blob that is missing"));
+    let Ok(raw) = bytes.and_then(KeptBytes::unpack) else {
+        tracing::error!(
+            event = event.id,
+            "the bytes of a received mail cannot be read back"
+        );
+        return (fail(&event, "its bytes cannot be read back"), None);
+    };
+    // The parser has a guard of its own; this is the second one.
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        let parsed = postroom_mail::parse_enveloped(&raw, event.mail_from.as_deref());
+        let draft = Draft::new(parsed, event.delivered_to.clone());
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);
-        Ok::<_, StoreError>((draft, doc))
-    });
-    let (draft, doc) = match read.await {
-        Ok(Ok(read)) => read,
-        Ok(Err(_)) => {
-            tracing::error!(
-                event = event.id,
-                "the bytes of a received mail cannot be read back"
-            );
-            return (fail(&event, "its bytes cannot be read back"), None);
-        }
-        // The parser has a guard of its own; this is the second one.
-        Err(_) => {
-            tracing::error!(event = event.id, "reading a received mail failed");
-            return (fail(&event, "reading it failed"), None);
-        }
+        (draft, doc)
+    }));
+    let Ok((draft, doc)) = read else {
+        tracing::error!(event = event.id, "reading a received mail failed");
+        return (fail(&event, "reading it failed"), None);
     };
     let ingest = Ingest {
         tenant: event.tenant_id,

@@ -130,6 +130,7 @@ impl Room {
             rates: Rates::new(options.rates),
             indexes: Indexes::open(options.data_dir.join("index"))?,
             indexing: Indexing::default(),
+            received: std::sync::atomic::AtomicU64::new(0),
             positions: Positions::default(),
             kept: Kept::default(),
             labels: Labels::default(),

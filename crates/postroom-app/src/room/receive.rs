@@ -1,6 +1,6 @@
 //! Mail that comes in: whom it may be for, and keeping its bytes before anybody is told so.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::atomic::Ordering};
 
 use postroom_core::{
     AddressStatus, Command, Draft, IdentityStatus, Import, ImportOutcome, Outcome, RawMail,
@@ -158,6 +158,7 @@ impl Room {
                 headers: arrival.headers,
             },
         };
+        self.received.fetch_add(1, Ordering::Relaxed);
         match self.store.transact(Command::Receive(receive)).await? {
             Outcome::Received(outcomes) => Ok(outcomes
                 .into_iter()
