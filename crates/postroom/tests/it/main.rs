@@ -6,12 +6,15 @@
     reason = "a test that cannot go on says why and ends"
 )]
 
+mod carried_mail;
 mod cli;
 mod configuration;
 mod connect;
 mod egress;
+mod fake;
 mod mail;
 mod mcp;
+mod replay;
 mod rest;
 mod served;
 mod shapes;

@@ -211,6 +211,18 @@ impl Served {
         self.text("admin_key")
     }
 
+    /// The address under which this machine reaches it, whatever its public one is.
+    pub(crate) fn local_url(&self) -> String {
+        let url = self.text("url");
+        if url.starts_with("http://127.0.0.1:") {
+            return url.to_owned();
+        }
+        let file = self.folder().join("postroom-data/server.json");
+        let text = std::fs::read_to_string(file).expect("a running server");
+        let file: Value = serde_json::from_str(&text).expect("JSON");
+        file["url"].as_str().expect("a URL").to_owned()
+    }
+
     /// Sends a request with a key; gives status, headers and body.
     pub(crate) async fn ask(
         &self,
@@ -222,7 +234,7 @@ impl Served {
         let method = reqwest::Method::from_bytes(method.as_bytes()).expect("a method");
         let mut request = self
             .http
-            .request(method, format!("{}{path}", self.text("url")));
+            .request(method, format!("{}{path}", self.local_url()));
         if !key.is_empty() {
             request = request.bearer_auth(key);
         }

@@ -239,7 +239,7 @@ fn a_source_without_its_secret_stores_nothing_until_it_has_one() {
             .await;
         assert_eq!(set.status, 200, "{set:?}");
         assert!(!set.body.contains(secret));
-        assert_eq!(send(signed(now)).await.status, 200);
+        assert_eq!(send(signed(now)).await.status, 202);
         for skew in [-301, 301, -400_000_000, 9_000_000_000] {
             let stale = send(signed(now + skew)).await;
             assert_eq!(stale.status, 401, "{skew}");
@@ -280,17 +280,17 @@ fn a_body_past_the_limit_is_refused_and_one_at_it_is_taken() {
         let most = postroom_types::limit::WEBHOOK_BODY_MOST_BYTES;
         let made = Source::of(
             &served,
-            json!({"source_type": "generic", "target_queue": "any"}),
+            json!({"source_type": "bitbucket", "target_queue": "any"}),
         )
         .await;
         let limit = postroom_types::limit::WEBHOOK_BODY_BYTES;
         for (size, status) in [(limit, 202), (limit + 1, 413)] {
             let body = "x".repeat(size);
-            let signature = hmac_hex(&made.secret, body.as_bytes());
+            let signature = format!("sha256={}", hmac_hex(&made.secret, body.as_bytes()));
             let answer = post(
                 &served,
                 &made.url,
-                &[("x-signature", &signature)],
+                &[("x-hub-signature", &signature)],
                 body.into(),
             )
             .await;
@@ -307,13 +307,13 @@ fn a_compressed_body_is_read_within_its_bound() {
     on_both("serve", async |served| {
         let source = Source::of(
             &served,
-            json!({"source_type": "generic", "target_queue": "any"}),
+            json!({"source_type": "bitbucket", "target_queue": "any"}),
         )
         .await;
         let send = async |bytes: Vec<u8>, signed: &[u8]| {
-            let signature = hmac_hex(&source.secret, signed);
+            let signature = format!("sha256={}", hmac_hex(&source.secret, signed));
             let headers = [
-                ("x-signature", signature.as_str()),
+                ("x-hub-signature", signature.as_str()),
                 ("content-encoding", "gzip"),
             ];
             post(&served, &source.url, &headers, bytes).await
@@ -362,4 +362,494 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("memory");
     encoder.finish().expect("memory")
+}
+
+/// Calls a REST route with the tenant's key; the answer as JSON.
+async fn ask(served: &Served, method: &str, path: &str, body: Value) -> (u16, Value) {
+    let body = (method != "GET").then_some(body);
+    let reply = served.ask(method, path, served.admin(), body).await;
+    (reply.status, reply.json())
+}
+
+/// The event that came last.
+async fn newest(served: &Served) -> Value {
+    events(served, "?limit=1").await.remove(0)
+}
+
+#[test]
+fn rules_send_drop_and_hold_back_and_a_fault_never_falls_through() {
+    on_both_told("serve", "rate_source = 1000\n", async |served| {
+        let source = Source::github(&served).await;
+        let rules = format!("/v1/sources/{}/rules", source.id);
+        let set = json!({
+            "rules": [
+                {"id": "bots", "expr": "payload.sender.login == 'bot'", "action": {"drop": true}},
+                {"name": "urgent", "expr": "issue != null && 'bug' in issue.labels", "action": {"queue": "bugs", "priority": 50, "tags": ["bug"]}},
+                {"expr": "payload.action == 'deleted'", "action": {"quarantine": true}},
+            ],
+            "params": {"team": "vans"},
+        });
+        let (status, saved) = ask(&served, "POST", &rules, set.clone()).await;
+        assert_eq!(status, 200, "{saved}");
+        assert_eq!(
+            (&saved["rules_version"], &saved["rules"][0]["id"]),
+            (&json!(2), &json!("bots"))
+        );
+        assert!(saved["rules"][1]["id"].is_string(), "an id is made");
+        source.push(&served, "r-1", ISSUE).await;
+        let event = newest(&served).await;
+        assert_eq!(event["disposition"], json!("routed"));
+        assert_eq!(event["routing"]["rule_name"], json!("urgent"));
+        let dropped = source
+            .push(
+                &served,
+                "r-2",
+                r#"{"action":"opened","sender":{"login":"bot"}}"#,
+            )
+            .await
+            .json();
+        assert_eq!(
+            (&dropped["dropped"], &dropped["todos"]),
+            (&json!(true), &json!([]))
+        );
+        assert_eq!(newest(&served).await["disposition"], json!("dropped"));
+        let held = source
+            .push(
+                &served,
+                "r-3",
+                r#"{"action":"deleted","sender":{"login":"mia"}}"#,
+            )
+            .await
+            .json();
+        assert_eq!(held["queue"], json!("quarantine"));
+        assert_eq!(newest(&served).await["disposition"], json!("quarantined"));
+        // No sender: the first rule cannot be evaluated.
+        let faulted = source.push(&served, "r-4", r#"{"action":"opened"}"#).await;
+        assert_eq!(faulted.status, 202);
+        let event = newest(&served).await;
+        assert_eq!(event["disposition"], json!("faulted"));
+        assert_eq!(event["routing"]["faults"][0]["rule_id"], json!("bots"));
+        for (disposition, count) in [
+            ("routed", 1),
+            ("dropped", 1),
+            ("quarantined", 1),
+            ("faulted", 1),
+        ] {
+            let listed = events(&served, &format!("?disposition={disposition}")).await;
+            assert_eq!(listed.len(), count, "{disposition}");
+        }
+        // What has faulted here would fault again: it is not saved once more, and says where.
+        let (status, refused) = ask(&served, "POST", &rules, set).await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (400, &json!("invalid_rule"))
+        );
+        assert_eq!(
+            refused["error"]["details"]["event_ids"],
+            json!([event["id"]])
+        );
+        // Parameters stay when they are left out, and go when they are emptied.
+        let (_, saved) = ask(&served, "POST", &rules, json!({"rules": []})).await;
+        assert_eq!(saved["params"], json!({"team": "vans"}));
+        let (_, saved) = ask(&served, "POST", &rules, json!({"rules": [], "params": {}})).await;
+        assert_eq!(saved["params"], json!({}));
+        let (status, conflict) = ask(
+            &served,
+            "POST",
+            &rules,
+            json!({"rules": [], "expected_version": 2}),
+        )
+        .await;
+        assert_eq!(
+            (status, &conflict["error"]["code"]),
+            (409, &json!("conflict"))
+        );
+    });
+}
+
+#[test]
+fn rules_that_cannot_be_are_refused_by_their_code() {
+    on_both("serve", async |served| {
+        let source = Source::github(&served).await;
+        let rules = format!("/v1/sources/{}/rules", source.id);
+        let rule = |expr: &str, action: Value| json!({"expr": expr, "action": action});
+        let queue = json!({"queue": "a"});
+        let many: Vec<Value> = (0..33).map(|_| rule("true", queue.clone())).collect();
+        for (set, code) in [
+            (
+                json!([rule("payload.", queue.clone())]),
+                "invalid_expression",
+            ),
+            (
+                json!([rule("timestamp('x') == 1", queue.clone())]),
+                "forbidden_function",
+            ),
+            (
+                json!([rule("true", json!({"queue": "a", "drop": true}))]),
+                "invalid_rule",
+            ),
+            (json!([rule("true", json!({"quue": "a"}))]), "invalid_rule"),
+            (
+                json!([rule("true", json!({"queue": "quarantine"}))]),
+                "invalid_rule",
+            ),
+            (json!(many), "too_many_rules"),
+        ] {
+            let (status, refused) = ask(&served, "POST", &rules, json!({"rules": set})).await;
+            assert_eq!(
+                (status, refused["error"]["code"].as_str()),
+                (400, Some(code)),
+                "{set}"
+            );
+        }
+        let (_, listed) = ask(
+            &served,
+            "GET",
+            &format!("/v1/sources/{}", source.id),
+            json!({}),
+        )
+        .await;
+        assert_eq!(listed["sources"][0]["rules_version"], json!(1));
+        let tried = json!({
+            "payload": {"action": "opened", "issue": {"number": 7, "title": "x"}, "repository": {"full_name": "acme/van"}},
+            "event_type": "issues",
+            "rules": [{"expr": "issue.number == 7", "action": {"queue": "seven", "once": true}}],
+        });
+        let path = format!("/v1/sources/{}/rules/test", source.id);
+        let (status, answer) = ask(&served, "POST", &path, tried).await;
+        assert_eq!(status, 200, "{answer}");
+        assert_eq!(
+            answer["decision"],
+            json!({"disposition": "routed", "queue": "seven", "priority": 0, "tags": []})
+        );
+        assert_eq!(answer["once_key"], json!("seven github:acme/van#7"));
+        assert_eq!(answer["envelope"]["issue"]["repo"], json!("acme/van"));
+        assert!(events(&served, "").await.is_empty());
+    });
+}
+
+#[test]
+fn deliveries_of_actors_who_are_not_trusted_are_held_back() {
+    on_both("serve", async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "github", "target_queue": "triage", "trusted_actors": {"logins": ["Mia"]}}),
+        )
+        .await;
+        let answer = source.push(&served, "a-1", ISSUE).await.json();
+        assert_eq!(answer["queue"], json!("triage"));
+        let stranger = ISSUE.replace(
+            "\"sender\":{\"login\":\"mia\"}",
+            "\"sender\":{\"login\":\"eve\"}",
+        );
+        let answer = source.push(&served, "a-2", &stranger).await.json();
+        assert_eq!(answer["queue"], json!("quarantine"));
+        let event = newest(&served).await;
+        assert_eq!(
+            (&event["disposition"], &event["routing"]["cause"]),
+            (&json!("quarantined"), &json!("untrusted_actor"))
+        );
+        let refused = json!({"source_type": "stripe", "target_queue": "a", "trusted_actors": {"logins": ["x"]}});
+        let (status, refused) = ask(&served, "POST", "/v1/sources", refused).await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (400, &json!("invalid_argument"))
+        );
+    });
+}
+
+#[test]
+fn a_rotation_loses_nothing_and_the_old_address_is_dead() {
+    on_both("serve", async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "slack", "target_queue": "chat", "signing_secret": "the first secret"}),
+        )
+        .await;
+        let now = postroom_app::clock::Clock::now(&postroom_app::clock::SystemClock).ms() / 1000;
+        let send = async |url: &str, secret: &str, id: &str| {
+            let body = format!(
+                r#"{{"type":"event_callback","event_id":"{id}","event":{{"type":"message"}}}}"#
+            );
+            let signature = format!(
+                "v0={}",
+                hmac_hex(secret, format!("v0:{now}:{body}").as_bytes())
+            );
+            let headers = [
+                ("x-slack-signature", signature.as_str()),
+                ("x-slack-request-timestamp", &now.to_string()),
+            ];
+            post(&served, url, &headers, body.into_bytes()).await.status
+        };
+        assert_eq!(send(&source.url, "the first secret", "E1").await, 200);
+        let path = format!("/v1/sources/{}/secret", source.id);
+        let given = json!({"signing_secret": "the second secret", "keep_previous_for": "1h"});
+        let (status, set) = ask(&served, "POST", &path, given).await;
+        assert_eq!(status, 200, "{set}");
+        assert!(set["previous_secret_until"].is_string());
+        assert_eq!(send(&source.url, "the second secret", "E2").await, 200);
+        assert_eq!(send(&source.url, "the first secret", "E3").await, 200);
+        let given = json!({"signing_secret": "the third secret!"});
+        ask(&served, "POST", &path, given).await;
+        assert_eq!(send(&source.url, "the first secret", "E4").await, 401);
+        assert_eq!(send(&source.url, "the second secret", "E5").await, 401);
+        assert_eq!(send(&source.url, "the third secret!", "E6").await, 200);
+        let (_, over) = ask(
+            &served,
+            "POST",
+            &path,
+            json!({"signing_secret": "another secret..", "keep_previous_for": "25h"}),
+        )
+        .await;
+        assert_eq!(over["error"]["code"], json!("invalid_argument"));
+        // A challenge is answered once it is signed, and is no event.
+        let body = r#"{"type":"url_verification","challenge":"abc123"}"#;
+        let signature = format!(
+            "v0={}",
+            hmac_hex("the third secret!", format!("v0:{now}:{body}").as_bytes())
+        );
+        let stamp = now.to_string();
+        let headers = [
+            ("x-slack-signature", signature.as_str()),
+            ("x-slack-request-timestamp", stamp.as_str()),
+        ];
+        let answer = post(&served, &source.url, &headers, body.into()).await;
+        assert_eq!(
+            (answer.status, answer.json()),
+            (200, json!({"challenge": "abc123"}))
+        );
+        let (_, rotated) = ask(
+            &served,
+            "POST",
+            &format!("/v1/sources/{}/rotate", source.id),
+            json!({}),
+        )
+        .await;
+        assert_eq!(rotated["secret_unchanged"], json!(true));
+        assert_eq!(send(&source.url, "the third secret!", "E7").await, 404);
+        let url = rotated["ingest_url"].as_str().expect("a URL");
+        assert_eq!(send(url, "the third secret!", "E8").await, 200);
+        assert_eq!(events(&served, "").await.len(), 5);
+        let (_, deleted) = ask(
+            &served,
+            "DELETE",
+            &format!("/v1/sources/{}", source.id),
+            json!({}),
+        )
+        .await;
+        assert_eq!(deleted["deleted"], json!(true));
+        assert_eq!(send(url, "the third secret!", "E9").await, 404);
+        assert_eq!(events(&served, "").await.len(), 5, "events stay");
+    });
+}
+
+#[test]
+fn a_source_that_is_off_tells_its_provider_to_stop() {
+    on_both("serve", async |served| {
+        let source = Source::github(&served).await;
+        let path = format!("/v1/sources/{}", source.id);
+        let (_, off) = ask(&served, "PATCH", &path, json!({"enabled": false})).await;
+        assert_eq!(off["state"], json!("disabled"));
+        assert_eq!(source.push(&served, "o-1", ISSUE).await.status, 410);
+        let (_, on) = ask(
+            &served,
+            "PATCH",
+            &path,
+            json!({"enabled": true, "name": "Forge"}),
+        )
+        .await;
+        assert_eq!(
+            (&on["state"], &on["name"]),
+            (&json!("active"), &json!("Forge"))
+        );
+        assert_eq!(source.push(&served, "o-1", ISSUE).await.status, 202);
+    });
+}
+
+#[test]
+fn deliveries_past_the_rate_are_asked_to_come_again() {
+    on_both_told("serve", "rate_source = 1\n", async |served| {
+        let source = Source::github(&served).await;
+        let mut refused = 0;
+        for number in 0..6 {
+            let answer = source.push(&served, &format!("p-{number}"), ISSUE).await;
+            if answer.status == 429 {
+                refused += 1;
+                assert!(answer.header("retry-after").is_some());
+            }
+        }
+        assert!(refused >= 2, "{refused}");
+        // Another source is not held up.
+        assert_eq!(
+            Source::github(&served)
+                .await
+                .push(&served, "q", ISSUE)
+                .await
+                .status,
+            202
+        );
+    });
+}
+
+#[test]
+fn a_challenge_by_get_is_answered_for_who_knows_the_token() {
+    on_both("serve", async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "meta-whatsapp", "target_queue": "chat", "signing_secret": "an app secret of meta", "settings": {"verify_token": "my-verify-token"}}),
+        )
+        .await;
+        let get = async |token: &str| {
+            let url = format!(
+                "{}?hub.mode=subscribe&hub.verify_token={token}&hub.challenge=1158201444",
+                source.url
+            );
+            Reply::of(served.http.get(url).send().await.expect("an answer")).await
+        };
+        let right = get("my-verify-token").await;
+        assert_eq!((right.status, right.body.as_str()), (200, "1158201444"));
+        assert_eq!(get("another").await.status, 401);
+        let (_, listed) = ask(&served, "GET", "/v1/sources", json!({})).await;
+        assert!(listed["sources"][0]["handshake_at"].is_string());
+        assert_eq!(
+            listed["sources"][0]["settings"]["verify_token_set"],
+            json!(true)
+        );
+        assert!(!listed.to_string().contains("my-verify-token"));
+        assert!(events(&served, "").await.is_empty());
+    });
+}
+
+#[test]
+fn a_walk_over_the_log_misses_and_repeats_nothing_while_more_comes_in() {
+    on_both_told(
+        "serve",
+        "rate_source = 100000\nrate_key = 100000\nrate_tenant = 100000\n",
+        async |served| {
+            let source = Source::github(&served).await;
+            let send = async |range: std::ops::Range<u32>| {
+                for number in range {
+                    let delivery = format!("w-{number}");
+                    assert_eq!(source.push(&served, &delivery, ISSUE).await.status, 202);
+                }
+            };
+            futures_util::join!(send(0..60), send(60..120), send(120..180));
+            let walk = async {
+                let mut seen = Vec::new();
+                let mut query = "?limit=7".to_owned();
+                loop {
+                    let page = served
+                        .ask("GET", &format!("/v1/events{query}"), served.admin(), None)
+                        .await
+                        .json();
+                    let ids = page["events"].as_array().expect("events").iter();
+                    seen.extend(ids.map(|event| event["id"].as_u64().expect("an id")));
+                    match page["next_cursor"].as_str() {
+                        Some(cursor) => query = format!("?limit=7&cursor={cursor}"),
+                        None => break seen,
+                    }
+                }
+            };
+            let (seen, ()) = futures_util::join!(walk, send(180..300));
+            assert!(
+                seen.windows(2).all(|pair| pair[0] > pair[1]),
+                "newest first, none twice"
+            );
+            let all = {
+                let mut all = Vec::new();
+                let mut below = None::<String>;
+                loop {
+                    let query = below.map_or("?limit=200".to_owned(), |cursor| {
+                        format!("?limit=200&cursor={cursor}")
+                    });
+                    let page = served
+                        .ask("GET", &format!("/v1/events{query}"), served.admin(), None)
+                        .await
+                        .json();
+                    all.extend(
+                        page["events"]
+                            .as_array()
+                            .expect("events")
+                            .iter()
+                            .map(|event| event["id"].as_u64().expect("an id")),
+                    );
+                    match page["next_cursor"].as_str() {
+                        Some(cursor) => below = Some(cursor.to_owned()),
+                        None => break all,
+                    }
+                }
+            };
+            assert_eq!(all.len(), 300);
+            let first = seen.first().copied().expect("an event");
+            let expected: Vec<u64> = all.into_iter().filter(|id| *id <= first).collect();
+            assert_eq!(seen, expected);
+            for (query, path) in [
+                ("?limit=0", "limit"),
+                ("?limit=201", "limit"),
+                ("?cursor=c_x", "cursor"),
+            ] {
+                let refused = served
+                    .ask("GET", &format!("/v1/events{query}"), served.admin(), None)
+                    .await;
+                assert_eq!(
+                    (refused.status, refused.code().as_str()),
+                    (400, "invalid_argument"),
+                    "{path}"
+                );
+            }
+        },
+    );
+}
+
+#[test]
+fn a_signature_over_the_url_is_checked_against_the_public_one() {
+    let file = "public_url = \"https://hooks.example\"\n";
+    on_both_told("serve", file, async |served| {
+        let made = served
+            .ask(
+                "POST",
+                "/v1/sources",
+                served.admin(),
+                Some(json!({"source_type": "twilio", "target_queue": "phone", "signing_secret": "0123456789abcdef0123456789abcdef"})),
+            )
+            .await
+            .json();
+        let url = made["ingest_url"].as_str().expect("a URL");
+        let token = url
+            .strip_prefix("https://hooks.example/in/")
+            .expect("the public address");
+        let body = "Body=Hello&From=%2B15550001&MessageSid=SM1&SmsStatus=received";
+        let sign = |url: &str| {
+            let signed = format!("{url}BodyHelloFrom+15550001MessageSidSM1SmsStatusreceived");
+            let mut mac = Hmac::<sha1::Sha1>::new_from_slice(b"0123456789abcdef0123456789abcdef")
+                .expect("any length");
+            mac.update(signed.as_bytes());
+            STANDARD.encode(mac.finalize().into_bytes())
+        };
+        let local = format!("{}/in/{token}", served.local_url());
+        for (signed, status) in [
+            (format!("{url}?b=2&a=1"), true),
+            (format!("{local}?b=2&a=1"), false),
+            (format!("{url}?a=1&b=2"), false),
+        ] {
+            let answer = served
+                .http
+                .post(format!("{local}?b=2&a=1"))
+                .header("content-type", "application/x-www-form-urlencoded")
+                .header("x-twilio-signature", sign(&signed))
+                // Nobody trusts this client as a proxy.
+                .header("x-forwarded-host", "evil.example")
+                .header("x-forwarded-for", "203.0.113.9")
+                .body(body)
+                .send()
+                .await
+                .expect("an answer");
+            assert_eq!(answer.status().is_success(), status, "{signed}: {answer:?}");
+        }
+        let event = newest(&served).await;
+        let path = format!("/v1/events/{}", event["id"]);
+        let detail = served.ask("GET", &path, served.admin(), None).await.json();
+        assert_eq!(detail["source_ip"], json!("127.0.0.1"));
+        assert!(!detail.to_string().contains(token));
+    });
 }
