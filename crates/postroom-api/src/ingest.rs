@@ -126,24 +126,39 @@ enum Unread {
     Broken,
 }
 
-/// Reads a body of at most `most` bytes; one that announces more is not begun.
+/// Bytes past the bound of a body that are read and thrown away: a client that still writes would
+/// not see the refusal.
+const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
+
+/// Reads a body of at most `most` bytes; nothing past them is kept, and one that announces far more
+/// is not begun.
 async fn collect(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, Unread> {
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > most as u64) {
+    if announced.is_some_and(|length| length > (most + DISCARDED_BYTES) as u64) {
         return Err(Unread::TooLarge);
     }
     let reading = async {
         let mut kept = BytesMut::new();
+        let mut read = 0;
+        let over = announced.is_some_and(|length| length > most as u64);
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
                 continue;
             };
-            if data.len() > most - kept.len() {
+            read += data.len();
+            if read > most + DISCARDED_BYTES {
                 return Err(Unread::TooLarge);
             }
-            kept.extend_from_slice(&data);
+            if over || read > most {
+                kept = BytesMut::new();
+            } else {
+                kept.extend_from_slice(&data);
+            }
+        }
+        if over || read > most {
+            return Err(Unread::TooLarge);
         }
         Ok(kept.freeze())
     };

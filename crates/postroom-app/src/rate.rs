@@ -259,7 +259,8 @@ impl<K: Eq + Hash> Bursts<K> {
         }
         let full_at = buckets.entry(key).or_insert(now_us);
         // Neither the past nor a clock that was set back counts.
-        let next = (*full_at).clamp(now_us, now_us.saturating_add(whole_us)) + each_us;
+        *full_at = (*full_at).clamp(now_us, now_us.saturating_add(whole_us));
+        let next = full_at.saturating_add(each_us);
         let over_us = next - now_us - whole_us;
         if over_us > 0 {
             let seconds = u64::try_from(over_us).unwrap_or(0);

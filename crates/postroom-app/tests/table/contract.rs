@@ -130,7 +130,14 @@ fn events_tools_are_the_contracts() {
         .filter(|row| row.toolset == Toolset::Events)
         .map(|row| row.name)
         .collect();
-    assert_eq!(names, ["list_webhook_events", "get_webhook_event"]);
+    assert_eq!(
+        names,
+        [
+            "list_webhook_events",
+            "get_webhook_event",
+            "replay_webhook_event"
+        ]
+    );
 }
 
 #[test]
@@ -163,7 +170,9 @@ fn hints_are_those_of_the_contract() {
         let hints = row.annotations;
         if row.name == "mail_update_labels" {
             assert_eq!(hints, Annotations::CHANGE);
-        } else if row.toolset != Toolset::Admin {
+        } else if row.name == "replay_webhook_event" {
+            assert!(hints.open_world && !hints.read_only && !hints.destructive);
+        } else if matches!(row.toolset, Toolset::Mail | Toolset::Events) {
             assert_eq!(hints, Annotations::READ, "{}", row.name);
         }
         let reads = row.routes.iter().all(|route| route.method == "GET");

@@ -155,7 +155,7 @@ impl Judging {
         let envelope = looks_inside.then(|| self.envelope(item, facts));
         let work = Work {
             kind: item.event_type.map(kind),
-            title: title::of(prepared.provider, item, envelope.as_ref()),
+            title: title::of(&self.row.name, prepared.provider, item, envelope.as_ref()),
             idempotency_key: Some(format!("{}:{}", self.row.id, facts.external_key)),
             subject_key: item.mail.and_then(Mail::thread),
             ..Work::default()

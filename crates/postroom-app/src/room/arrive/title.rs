@@ -6,9 +6,14 @@ use serde_json::Value;
 
 use super::judge::{Item, Mail};
 
-/// A line out of what the payload is about, else out of its type. Whoever may not read messages is
-/// shown another line for a mail.
-pub(super) fn of(provider: &Provider, item: &Item<'_>, envelope: Option<&Envelope>) -> String {
+/// A line out of what the payload is about, else out of its type and the name that people gave the
+/// source. Whoever may not read messages is shown another line for a mail.
+pub(super) fn of(
+    name: &str,
+    provider: &Provider,
+    item: &Item<'_>,
+    envelope: Option<&Envelope>,
+) -> String {
     if let Some(mail) = item.mail {
         return match mail {
             Mail::Read(message) => format!("Mail from {}: {}", message.from, message.subject),
@@ -19,7 +24,13 @@ pub(super) fn of(provider: &Provider, item: &Item<'_>, envelope: Option<&Envelop
     if let Some(line) = issue.and_then(|issue| about_issue(item, issue)) {
         return line;
     }
-    let words = [Some(provider.title), item.event_type, item.action];
+    // A source that nobody named is called as its provider.
+    let title = match name {
+        "" => provider.title,
+        name if name == provider.name => provider.title,
+        name => name,
+    };
+    let words = [Some(title), item.event_type, item.action];
     let line: Vec<&str> = words.into_iter().flatten().collect();
     let repo = envelope
         .and_then(|envelope| {

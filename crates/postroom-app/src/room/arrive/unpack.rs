@@ -7,7 +7,7 @@ use std::io::Read;
 
 use bytes::Bytes;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
-use postroom_types::limit::WEBHOOK_INFLATED_FACTOR;
+use postroom_types::limit::{RAW_MAIL_BYTES, WEBHOOK_INFLATED_FACTOR};
 use postroom_webhook::Provider;
 
 use super::{Refused, WebhookRequest};
@@ -36,8 +36,7 @@ pub(super) fn bodies(provider: &Provider, request: &WebhookRequest) -> Result<Ve
     let Some(coding) = coding(&request.headers).filter(|_| !request.body.is_empty()) else {
         return Ok(vec![raw]);
     };
-    let most = provider.body_limit.saturating_mul(WEBHOOK_INFLATED_FACTOR);
-    let inflated = inflate(coding, &request.body, most)?;
+    let inflated = inflate(coding, &request.body, most(provider))?;
     Ok(vec![
         Body {
             bytes: inflated,
@@ -49,7 +48,13 @@ pub(super) fn bodies(provider: &Provider, request: &WebhookRequest) -> Result<Ve
 
 /// The bound of a body that came compressed; none for others.
 pub(super) fn limit(provider: &Provider, headers: &[(String, Vec<u8>)]) -> Option<usize> {
-    coding(headers).map(|_| provider.body_limit.saturating_mul(WEBHOOK_INFLATED_FACTOR))
+    coding(headers).map(|_| most(provider))
+}
+
+/// The largest body once decompressed: what is kept has a bound of its own.
+fn most(provider: &Provider) -> usize {
+    let inflated = provider.body_limit.saturating_mul(WEBHOOK_INFLATED_FACTOR);
+    inflated.min(RAW_MAIL_BYTES.max(provider.body_limit))
 }
 
 fn coding(headers: &[(String, Vec<u8>)]) -> Option<Coding> {
