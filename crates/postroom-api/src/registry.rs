@@ -340,7 +340,7 @@ impl Registry for RoomRegistry {
             Ok(value) => Ok(ReadResult::fresh(ResourceContents::text(
                 uri,
                 "application/json",
-                value.to_string(),
+                located.resource.body(value).to_string(),
             ))
             .into()),
             Err((failure, id)) if failure.code == ErrorCode::RateLimited => {

@@ -28,6 +28,8 @@ pub struct Resource {
     pub operation: &'static str,
     /// Arguments of the operation: name and JSON text.
     pub arguments: &'static [(&'static str, &'static str)],
+    /// Fields of the answer that are no part of the resource.
+    without: &'static [&'static str],
     /// Changes of the feed after which it reads differently.
     changes: &'static [FeedKind],
 }
@@ -42,6 +44,7 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest arrivals, newest first, without payloads. Subscribe to hear when something arrives.",
         operation: "list_webhook_events",
         arguments: &[("limit", "50")],
+        without: &["next_cursor"],
         changes: &[
             FeedKind::EventReceived,
             FeedKind::MessageReceived,
@@ -56,6 +59,7 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest threads of one mailbox, by identity id or address. Subscribe to hear when its mail changes.",
         operation: "mail_list_threads",
         arguments: &[],
+        without: &[],
         changes: &[
             FeedKind::MessageReceived,
             FeedKind::MessageImported,
@@ -70,6 +74,7 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest todos of one queue, without payloads. Subscribe to hear when work comes in or is done.",
         operation: "todo_list",
         arguments: &[("limit", "50")],
+        without: &[],
         changes: &[FeedKind::TodoCreated, FeedKind::TodoChanged],
     },
 ];
@@ -137,6 +142,14 @@ fn decoded(text: &str) -> String {
 }
 
 impl Resource {
+    /// The resource out of the operation's answer.
+    pub fn body(&self, mut answer: Value) -> Value {
+        if let Value::Object(object) = &mut answer {
+            object.retain(|name, _| !self.without.contains(&name.as_str()));
+        }
+        answer
+    }
+
     /// Whether a part of the address is to be filled in.
     pub fn is_template(&self) -> bool {
         self.uri.contains('{')

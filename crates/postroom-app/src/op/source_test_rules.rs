@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use postroom_core::{
-    Disposition,
-    routing::{Delivered, Envelope},
+    Disposition, SourceRow,
+    routing::{Delivered, Envelope, RuleSet},
 };
 use postroom_store::read;
 use postroom_types::{Dialect, ErrorCode, Level, Permission, SourceId, TenantId};
@@ -121,65 +121,13 @@ struct Decision {
     tags: Vec<String>,
 }
 
-async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
+async fn run(call: &Call<'_>, mut input: Input) -> Result<Output, Failure> {
     let source = source_in_reach(call, input.source_id).await?.row;
     let saved = saved_rules(&source);
-    let params = input.params.unwrap_or_else(|| saved.params.clone());
-    let (rules, default) = match input.rules {
-        Some(rules) => (rules, input.default),
-        None => {
-            let rules: Result<Vec<Value>, Failure> =
-                saved.rules.iter().map(schema::write).collect();
-            let default = match input.default {
-                Some(default) => Some(default),
-                None => saved.default.as_ref().map(schema::write).transpose()?,
-            };
-            (rules?, default)
-        }
-    };
+    let params = input.params.take().unwrap_or_else(|| saved.params.clone());
+    let (rules, default) = tried(input.rules.take(), input.default.take(), &saved)?;
     let (_, rules) = compiled(call, rules, default, params.clone())?;
-    let trusted = trusted_actors(&source);
-    let envelope = match (input.event_id, input.payload) {
-        (Some(id), None) => {
-            let (store, scope) = (call.room.store(), call.scope()?);
-            let event = read::event(store, scope, id)
-                .await?
-                .filter(|event| event.source_id == Some(source.id))
-                .ok_or(ErrorCode::NotFound)?;
-            // Rules see the payload, and so does whoever tries them.
-            if let Some(permission) = super::working::withheld(call, &event).await? {
-                let refused = Failure::new(ErrorCode::PermissionDenied);
-                return Err(refused.with("required", permission.as_str()));
-            }
-            let body = read::event_payload(store, scope, id).await?;
-            let body = body.ok_or(ErrorCode::NotFound)?;
-            envelope::of_event(&event, &body, trusted.as_ref(), &params)
-        }
-        (None, Some(payload)) => {
-            let body = payload.to_string().into_bytes();
-            let signed = provider_of(&source)?.trust_mode().verified();
-            Envelope::of(&Delivered {
-                source: &source.provider,
-                kind: "webhook",
-                event_type: input.event_type.as_deref(),
-                trust_mode: source.trust_mode.as_str(),
-                verified: signed,
-                content_type: Some("application/json"),
-                headers: input.headers.as_ref(),
-                body: &body,
-                trusted_actors: trusted.as_ref(),
-                params: Some(&params),
-                ..Delivered::default()
-            })
-        }
-        _ => {
-            return Err(Failure::argument(
-                Dialect::Events,
-                "event_id",
-                "give either event_id or payload",
-            ));
-        }
-    };
+    let envelope = envelope_of(call, &source, &input, &params).await?;
     let judgement = rules.evaluate(&envelope);
     let queue = match judgement.disposition {
         Disposition::Dropped => None,
@@ -197,4 +145,66 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         once_key: judgement.once,
         content_notice: ContentNotice,
     })
+}
+
+/// The rules and default to try: what is given, and of what was saved the rest.
+fn tried(
+    rules: Option<Vec<Value>>,
+    default: Option<Value>,
+    saved: &RuleSet,
+) -> Result<(Vec<Value>, Option<Value>), Failure> {
+    if let Some(rules) = rules {
+        return Ok((rules, default));
+    }
+    let rules: Result<Vec<Value>, Failure> = saved.rules.iter().map(schema::write).collect();
+    let default = match default {
+        Some(default) => Some(default),
+        None => saved.default.as_ref().map(schema::write).transpose()?,
+    };
+    Ok((rules?, default))
+}
+
+/// What rules see of the event that is named, or of the delivery that is made up.
+async fn envelope_of(
+    call: &Call<'_>,
+    source: &SourceRow,
+    input: &Input,
+    params: &Map<String, Value>,
+) -> Result<Envelope, Failure> {
+    let trusted = trusted_actors(source);
+    match (input.event_id, &input.payload) {
+        (Some(id), None) => {
+            let (store, scope) = (call.room.store(), call.scope()?);
+            let event = read::event(store, scope, id)
+                .await?
+                .filter(|event| event.source_id == Some(source.id))
+                .ok_or(ErrorCode::NotFound)?;
+            // Rules see the payload, and so does whoever tries them.
+            if let Some(permission) = super::working::withheld(call, &event).await? {
+                let refused = Failure::new(ErrorCode::PermissionDenied);
+                return Err(refused.with("required", permission.as_str()));
+            }
+            let body = read::event_payload(store, scope, id).await?;
+            let body = body.ok_or(ErrorCode::NotFound)?;
+            Ok(envelope::of_event(&event, &body, trusted.as_ref(), params))
+        }
+        (None, Some(payload)) => Ok(Envelope::of(&Delivered {
+            source: &source.provider,
+            kind: "webhook",
+            event_type: input.event_type.as_deref(),
+            trust_mode: source.trust_mode.as_str(),
+            verified: provider_of(source)?.trust_mode().verified(),
+            content_type: Some("application/json"),
+            headers: input.headers.as_ref(),
+            body: payload.to_string().as_bytes(),
+            trusted_actors: trusted.as_ref(),
+            params: Some(params),
+            ..Delivered::default()
+        })),
+        _ => Err(Failure::argument(
+            Dialect::Events,
+            "event_id",
+            "give either event_id or payload",
+        )),
+    }
 }

@@ -3,6 +3,7 @@
 use postroom_app::{
     Actor,
     operation::{Surface, TABLE, Toolset, listed},
+    room::WebhookRequest,
 };
 use postroom_types::{ErrorCode, Level, Permission};
 use serde_json::{Value, json};
@@ -547,4 +548,36 @@ async fn an_agents_key_replays_no_mail_and_a_siblings_source_is_not_there() {
             .expect_err("not there");
         assert_eq!(failure, ErrorCode::NotFound.into());
     }
+}
+
+#[tokio::test]
+async fn what_cannot_be_stored_is_never_acknowledged() {
+    let world = World::new().await;
+    let door = world
+        .room
+        .knock(&world.own.source_token)
+        .await
+        .expect("a source");
+    world.room.close().await;
+    let request = WebhookRequest {
+        method: "POST".to_owned(),
+        url: String::new(),
+        headers: Vec::new(),
+        body: bytes::Bytes::new(),
+        source_ip: None,
+    };
+    // Unsigned, it is refused as ever; the store is not asked.
+    assert_eq!(world.room.arrive(door, request).await.status, 401);
+    let answer = world
+        .room
+        .knock(&world.own.source_token)
+        .await
+        .expect_err("the store is closed");
+    assert_eq!(answer.status, 503);
+    assert!(
+        answer
+            .headers
+            .iter()
+            .any(|(name, _)| *name == "retry-after")
+    );
 }

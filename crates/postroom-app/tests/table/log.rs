@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use postroom_app::operation::{Surface, TABLE};
+use postroom_app::{
+    operation::{Surface, TABLE},
+    room::WebhookRequest,
+};
 use postroom_types::Level;
 use serde_json::json;
 
@@ -55,11 +58,56 @@ async fn no_argument_no_secret_and_nothing_out_of_mail_reaches_the_log() {
         .call(&world.agent, "mail_search", refused, Surface::Tool)
         .await
         .is_ok();
+    let replayed = json!({"id": world.own.event, "target_url": format!("{}x?token=opensesame", world.own.target)});
+    let replayed = world
+        .call(
+            &world.tenant,
+            "replay_webhook_event",
+            replayed,
+            Surface::Tool,
+        )
+        .await;
+    assert!(replayed.is_ok(), "{replayed:?}");
+    let door = world
+        .room
+        .knock(&world.own.source_token)
+        .await
+        .expect("a source");
+    let delivery = WebhookRequest {
+        method: "POST".to_owned(),
+        url: format!("http://127.0.0.1/in/{}", world.own.source_token),
+        headers: vec![("x-postroom-signature".to_owned(), b"v1=5e5a3e".to_vec())],
+        body: bytes::Bytes::from_static(b"opensesame"),
+        source_ip: Some("192.0.2.7".to_owned()),
+    };
+    assert_eq!(world.room.arrive(door, delivery).await.status, 401);
     let log = String::from_utf8(lines.0.lock().expect("lock").clone()).expect("text");
     let secret = world.agent_token.rsplit('_').next().expect("a secret");
-    for silent in [CANARY, "deposit", "sesame", "terms.txt", "Mia Lund", secret] {
+    for silent in [
+        CANARY,
+        "deposit",
+        "sesame",
+        "terms.txt",
+        "Mia Lund",
+        "5e5a3e",
+        secret,
+        &world.own.source_token,
+        &world.own.source_secret,
+    ] {
         let line = log.lines().find(|line| line.contains(silent));
         assert!(line.is_none(), "{silent}: {line:?}");
+    }
+    for (line, said) in [
+        ("a delivery was refused", "reason=\"malformed_signature\""),
+        ("a delivery was refused", "source_ip=\"192.0.2.7\""),
+        ("an event was replayed", "target_host=\"127.0.0.1\""),
+        ("an event was replayed", "response_status=204"),
+    ] {
+        let found = log.lines().find(|found| found.contains(line));
+        assert!(
+            found.is_some_and(|found| found.contains(said)),
+            "{said}: {found:?}"
+        );
     }
     let search = log
         .lines()

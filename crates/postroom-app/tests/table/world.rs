@@ -41,6 +41,9 @@ pub(crate) struct Ids {
     pub(crate) event: u64,
     pub(crate) todos: Todos,
     pub(crate) source: String,
+    /// The token of its address, and its secret.
+    pub(crate) source_token: String,
+    pub(crate) source_secret: String,
     pub(crate) spare_source: String,
     pub(crate) issued_source: String,
     pub(crate) target: String,
@@ -192,11 +195,13 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         message,
         event,
         todos: todos(room, actor, address, event).await,
-        spare_source: source(room, actor, address).await.0,
+        spare_source: source(room, actor, address).await.id,
         issued_source: issued_source(room, actor, address).await,
         target: target().await,
-        source: made.0,
-        delivery: made.1,
+        source: made.id,
+        source_token: made.token,
+        source_secret: made.secret,
+        delivery: made.event,
     };
     (ids, text(&key["secret"]))
 }
@@ -226,7 +231,7 @@ async fn target() -> String {
 }
 
 /// Makes a source of a mailbox and delivers one mail through it, which its payload carries.
-async fn source(room: &Room, actor: &Actor, address: &str) -> (String, u64) {
+async fn source(room: &Room, actor: &Actor, address: &str) -> Made {
     let wanted =
         json!({"identity": address, "source_type": "cloudflare-email", "target_queue": "mail"});
     let made = ok(room, actor, "source_create", wanted).await;
@@ -270,7 +275,20 @@ async fn source(room: &Room, actor: &Actor, address: &str) -> (String, u64) {
     );
     let listed = ok(room, actor, "list_webhook_events", json!({"source_id": id})).await;
     let event = listed["events"][0]["id"].as_u64().expect("an event");
-    (id, event)
+    Made {
+        token: token.to_owned(),
+        id,
+        secret,
+        event,
+    }
+}
+
+/// A source that was made, and the event that came through it.
+struct Made {
+    id: String,
+    token: String,
+    secret: String,
+    event: u64,
 }
 
 pub(crate) fn hmac_hex(secret: &str, message: &[u8]) -> String {

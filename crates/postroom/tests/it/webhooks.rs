@@ -853,3 +853,140 @@ fn a_signature_over_the_url_is_checked_against_the_public_one() {
         assert!(!detail.to_string().contains(token));
     });
 }
+
+#[test]
+fn a_subscription_hears_of_a_delivery_under_either_name_of_the_resource() {
+    on_both("serve", async |served| {
+        let source = Source::github(&served).await;
+        let uri = "switchboard://events/recent";
+        const META: &str = "io.modelcontextprotocol";
+        let body = json!({"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen", "params": {
+            "_meta": {(format!("{META}/protocolVersion")): "2026-07-28", (format!("{META}/clientCapabilities")): {}},
+            "notifications": {"resourceSubscriptions": [uri]},
+        }});
+        let mut stream = served
+            .http
+            .post(served.text("mcp_url"))
+            .bearer_auth(served.admin())
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", "subscriptions/listen")
+            .body(body.to_string())
+            .send()
+            .await
+            .expect("a stream");
+        let mut heard = String::new();
+        let mut sent = false;
+        while let Some(chunk) = stream.chunk().await.expect("a chunk") {
+            heard.push_str(&String::from_utf8_lossy(&chunk));
+            if heard.contains("acknowledged") && !sent {
+                sent = true;
+                assert_eq!(source.push(&served, "s-1", ISSUE).await.status, 202);
+            }
+            if heard.contains("resources/updated") {
+                assert!(heard.contains(uri), "{heard}");
+                return;
+            }
+        }
+        panic!("the stream ended: {heard}");
+    });
+}
+
+#[test]
+fn a_secret_that_a_provider_offers_counts_once_a_person_takes_it() {
+    on_both("serve", async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "notion", "target_queue": "pages"}),
+        )
+        .await;
+        let token = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl";
+        let offer = json!({"verification_token": token}).to_string();
+        let answer = post(&served, &source.url, &[], offer.into()).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let (_, listed) = ask(&served, "GET", "/v1/sources", json!({})).await;
+        let shown = &listed["sources"][0];
+        assert_eq!(
+            (&shown["state"], &shown["secret_offered"]),
+            (&json!("awaiting_secret"), &json!(true))
+        );
+        assert!(!listed.to_string().contains(token));
+        let body = r#"{"id":"n-1","type":"page.created"}"#;
+        let signature = format!("sha256={}", hmac_hex(token, body.as_bytes()));
+        let send = async || {
+            let headers = [("x-notion-signature", signature.as_str())];
+            post(&served, &source.url, &headers, body.into())
+                .await
+                .status
+        };
+        assert_eq!(send().await, 503, "what nobody confirmed proves nothing");
+        let path = format!("/v1/sources/{}/secret", source.id);
+        let (status, taken) = ask(&served, "POST", &path, json!({"accept_offered": true})).await;
+        assert_eq!((status, &taken["signing_secret"]), (200, &json!(token)));
+        assert!((200..300).contains(&send().await));
+        let (status, none) = ask(&served, "POST", &path, json!({"accept_offered": true})).await;
+        assert_eq!((status, &none["error"]["code"]), (409, &json!("conflict")));
+        assert_eq!(events(&served, "").await.len(), 1);
+    });
+}
+
+#[test]
+fn a_key_sends_work_only_to_queues_that_it_was_granted() {
+    on_both("serve", async |served| {
+        let wanted = json!({
+            "name": "narrow", "level": "tenant", "queues": ["a"],
+            "permissions": ["sources:manage", "sources:read"],
+        });
+        let key = served
+            .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+            .await
+            .json();
+        let key = key["secret"].as_str().expect("a key").to_owned();
+        let create = async |queue: &str| {
+            let wanted = json!({"source_type": "github", "target_queue": queue});
+            let reply = served.ask("POST", "/v1/sources", &key, Some(wanted)).await;
+            (reply.status, reply.json())
+        };
+        let (status, made) = create("a").await;
+        assert_eq!(status, 201, "{made}");
+        let (status, refused) = create("b").await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (403, &json!("forbidden"))
+        );
+        for queue in ["quarantine", "No Queue", ""] {
+            let (status, refused) = create(queue).await;
+            assert_eq!(
+                (status, &refused["error"]["code"]),
+                (400, &json!("invalid_argument")),
+                "{queue}"
+            );
+        }
+        let path = format!(
+            "/v1/sources/{}/rules",
+            made["source_id"].as_str().expect("an id")
+        );
+        let rules = json!({"rules": [{"expr": "true", "action": {"queue": "b"}}]});
+        let reply = served.ask("POST", &path, &key, Some(rules)).await;
+        assert_eq!((reply.status, reply.code().as_str()), (403, "forbidden"));
+        let unknown = json!({"source_type": "no-such-thing", "target_queue": "a"});
+        let reply = served.ask("POST", "/v1/sources", &key, Some(unknown)).await;
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (400, "invalid_argument")
+        );
+        let minted = json!({"source_type": "github", "target_queue": "a", "signing_secret": "mine, and long enough"});
+        let reply = served.ask("POST", "/v1/sources", &key, Some(minted)).await;
+        assert_eq!(
+            (reply.status, reply.code().as_str()),
+            (400, "invalid_argument")
+        );
+        let (_, listed) = ask(&served, "GET", "/v1/sources", json!({})).await;
+        assert_eq!(listed["ceiling"]["used"], json!(1));
+        assert_eq!(
+            listed["ceiling"]["max"],
+            json!(postroom_types::limit::SOURCES_PER_TENANT)
+        );
+    });
+}
