@@ -14,6 +14,7 @@ mod ingest;
 mod open;
 mod position;
 mod receive;
+mod retention;
 mod smtp;
 mod sweep;
 

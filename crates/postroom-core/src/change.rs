@@ -172,6 +172,13 @@ pub enum Change {
         /// The last one that is dropped.
         through_seq: u64,
     },
+    /// A todo goes, with its payload and its attempts.
+    RemoveTodo {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The todo.
+        id: TodoId,
+    },
     /// Settings of a queue.
     PutQueue(QueueRow),
     /// A position of the feed.

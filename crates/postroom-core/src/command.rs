@@ -20,7 +20,7 @@ use crate::{
 use postroom_mail::{Kind, Parsed};
 use postroom_types::{
     Address, AddressId, IdentityId, KeyId, Level, MessageId, Permission, SourceId, TenantId,
-    TenantScope, ThreadId, Timestamp,
+    TenantScope, ThreadId, Timestamp, TodoId,
 };
 use std::collections::BTreeMap;
 
@@ -189,6 +189,16 @@ pub enum Command {
         tenant: TenantId,
         /// At most so many, up to the limit of one sweep.
         limit: usize,
+    },
+    /// Removes todos that ended, with their payloads and attempts; those among them that are live,
+    /// or ended later, stay.
+    PruneTodos {
+        /// The tenant.
+        tenant: TenantId,
+        /// The todos, up to the limit of one sweep.
+        todos: Vec<TodoId>,
+        /// Only what ended before.
+        ended_before: Timestamp,
     },
     /// Changes the settings of a queue.
     SetQueue(SetQueue),

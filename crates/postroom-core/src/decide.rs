@@ -128,6 +128,11 @@ fn decide_work(
         Command::UndoClaim(undo) => todo::undo(undo, state, context),
         Command::RetryTodo(retry) => todo::retry(retry, state, context),
         Command::SweepTodos { tenant, limit } => todo::sweep(*tenant, *limit, state, context),
+        Command::PruneTodos {
+            tenant,
+            todos,
+            ended_before,
+        } => Ok(todo::remove_ended(*tenant, todos, *ended_before, state)),
         Command::SetQueue(set) => todo::set_queue(set, state, context),
         // Every other command was decided before this was asked.
         _ => Err(ErrorCode::InternalError.into()),

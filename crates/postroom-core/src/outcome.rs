@@ -59,6 +59,8 @@ pub enum Outcome {
     NothingToClaim,
     /// What a sweep did.
     Swept(SweepOutcome),
+    /// So many todos were removed.
+    Pruned(u64),
     /// Settings of a queue as they are now.
     Queue(QueueRow),
     /// What was asked for was not done, for this reason, and that it was asked for was written

@@ -212,6 +212,11 @@ impl Board {
                 } => self
                     .attempts
                     .retain(|(todo, seq), _| *todo != todo_id || *seq > through_seq),
+                Change::RemoveTodo { id, .. } => {
+                    let gone = self.todos.remove(&id).expect("a known id");
+                    assert!(!gone.is_live(), "{gone:?}");
+                    self.attempts.retain(|(todo, _), _| *todo != id);
+                }
                 Change::PutQueue(row) => {
                     self.queues.insert(row.name.clone(), row);
                 }
@@ -669,6 +674,28 @@ fn pauses_double_from_thirty_seconds_and_the_last_try_makes_a_dead_letter() {
     board.one(Command::FailTodo(end)).expect("failed");
     assert!(board.todos[&id].is_dead_letter());
     assert_eq!(board.todos[&id].attempt, 7);
+}
+
+#[test]
+fn only_what_ended_long_ago_is_removed() {
+    let mut board = Board::new();
+    let (done, held, waiting) = (opened(&mut board), opened(&mut board), opened(&mut board));
+    let claim = claimed(&mut board, 1);
+    let end = board.end(&claim, true);
+    board.one(Command::CompleteTodo(end)).expect("done");
+    claimed(&mut board, 1);
+    let prune = |board: &mut Board, before: Timestamp| {
+        board.one(Command::PruneTodos {
+            tenant: board.tenant.id,
+            todos: vec![done, held, waiting],
+            ended_before: before,
+        })
+    };
+    let ended = board.now;
+    assert_eq!(prune(&mut board, ended), Ok(Outcome::Pruned(0)));
+    assert_eq!(prune(&mut board, ended.plus_ms(1)), Ok(Outcome::Pruned(1)));
+    assert!(!board.todos.contains_key(&done) && board.todos.len() == 2);
+    assert!(board.attempts.is_empty());
 }
 
 #[test]

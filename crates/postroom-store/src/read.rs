@@ -35,6 +35,6 @@ pub use tenant::{
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
 pub use todo::{
-    QueueCounts, Todo, TodoFilter, next_due, queue_counts, queues, todo, todo_attempts,
-    todo_payload, todo_row, todos, work_waits,
+    QueueCounts, Todo, TodoFilter, ended_todos, ended_todos_beyond, next_due, queue_counts, queues,
+    todo, todo_attempts, todo_payload, todo_row, todos, work_waits,
 };

@@ -341,6 +341,10 @@ limits! {
     TODOS_PAGE: usize = 200, "invalid_argument";
     /// Todos that one sweep puts back or gives up.
     TODO_SWEEP: usize = 500, "the rest waits for the next sweep";
+    /// Days that a todo is kept after it was done or became a dead letter.
+    TODO_KEPT_DAYS: u64 = 30, "it is removed with its attempts";
+    /// Todos of one tenant that are kept although they have ended, the newest.
+    TODOS_KEPT: usize = 500_000, "older ones are removed with their attempts";
     /// Prompt argument, characters.
     PROMPT_ARGUMENT_CHARS: usize = 500, "cut";
     /// Metadata entries of an identity.

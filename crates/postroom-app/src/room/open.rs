@@ -9,7 +9,7 @@ use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Positions, Room, deliveries, indexing, ingest, sweep};
+use super::{Indexing, Positions, Room, deliveries, indexing, ingest, retention, sweep};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
@@ -148,6 +148,7 @@ impl Room {
         room.tasks.spawn(deliveries::run(Arc::clone(&room)));
         room.tasks.spawn(ingest::run(Arc::clone(&room)));
         room.tasks.spawn(sweep::run(Arc::clone(&room)));
+        room.tasks.spawn(retention::run(Arc::clone(&room)));
         room.tasks.spawn(indexing::run(Arc::clone(&room)));
         Ok(room)
     }

@@ -19,7 +19,7 @@ use crate::{
     row::{FeedKind, QUARANTINE_QUEUE, TodoRow, TodoState},
     subject_key_hash, todo_key_hash,
 };
-use postroom_types::{ErrorCode, IdentityId, SourceId, TenantId, TodoId, limit};
+use postroom_types::{ErrorCode, IdentityId, SourceId, TenantId, Timestamp, TodoId, limit};
 
 /// Work with what its todo is opened for.
 pub(super) struct Opening<'a> {
@@ -312,6 +312,32 @@ pub(super) fn retry(
             created: false,
         },
     })
+}
+
+/// Removes what ended before an instant.
+pub(super) fn remove_ended(
+    tenant: TenantId,
+    todos: &[TodoId],
+    before: Timestamp,
+    state: &State,
+) -> Decision {
+    let ended = |row: &&TodoRow| {
+        row.tenant_id == tenant && !row.is_live() && row.completed_at.is_some_and(|at| at < before)
+    };
+    let found = todos.iter().take(limit::TODO_SWEEP);
+    let changes: Vec<Change> = found
+        .filter_map(|id| state.todos.get(id))
+        .filter(ended)
+        .map(|row| Change::RemoveTodo {
+            tenant_id: row.tenant_id,
+            id: row.id,
+        })
+        .collect();
+    // No row of the feed: what is gone is nothing that anybody waits for.
+    Decision {
+        outcome: Outcome::Pruned(changes.len() as u64),
+        changes,
+    }
 }
 
 pub(super) fn set_queue(

@@ -73,6 +73,11 @@ impl Command {
                 let most = needs.sweeps.entry(*tenant).or_default();
                 *most = (*most).max((*limit).min(postroom_types::limit::TODO_SWEEP));
             }
+            Self::PruneTodos { tenant, todos, .. } => {
+                needs.tenant(*tenant);
+                let some = todos.iter().take(postroom_types::limit::TODO_SWEEP);
+                needs.todos.extend(some.map(|id| (*tenant, *id)));
+            }
             Self::SetQueue(set) => {
                 needs.tenant(set.scope.tenant());
                 needs.queues.insert(set.scope.tenant());

@@ -71,6 +71,11 @@ impl State {
                 self.once_keys.insert((*source_id, *key));
             }
             Change::AddTodo { row, .. } | Change::PutTodo { row, .. } => self.put_todo(row),
+            Change::RemoveTodo { id, .. } => {
+                // What is removed had ended: no index of what is live names it.
+                self.todos.remove(id);
+                self.attempts.remove(id);
+            }
             Change::PutAttempt(row) => self.load_attempt((**row).clone()),
             Change::PruneAttempts {
                 todo_id,

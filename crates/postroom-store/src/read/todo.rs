@@ -342,3 +342,56 @@ pub async fn next_due(
         .filter_map(|(tenant, due)| Some((tenant, Timestamp::from_ms(due?))))
         .collect())
 }
+
+/// Todos of a tenant that ended before an instant, oldest first.
+pub async fn ended_todos(
+    store: &Store,
+    scope: &WorkerScope,
+    tenant: TenantId,
+    before: Timestamp,
+    limit: usize,
+) -> Result<Vec<TodoId>, StoreError> {
+    let WorkerScope(()) = scope;
+    // Ids begin with the time of creation, which no end comes before: the oldest are at the front
+    // of the table, and nothing behind the instant is looked at.
+    let newest = TodoId::from_parts(before.ulid_ms(), u128::MAX);
+    Select::new("SELECT id FROM todos WHERE tenant_id = ")
+        .value(tenant.bits())
+        .text(" AND id <= ")
+        .value(newest.bits())
+        .text(" AND (state = 'done' OR state = 'failed') AND completed_at < ")
+        .value(before.ms())
+        .text(" ORDER BY id LIMIT ")
+        .value(select::rows(limit))
+        .all(store, |row| rows::todo_id(row, 0))
+        .await
+}
+
+/// Todos of a tenant that ended, but for the newest `keep` of them, oldest first.
+pub async fn ended_todos_beyond(
+    store: &Store,
+    scope: &WorkerScope,
+    tenant: TenantId,
+    keep: usize,
+    limit: usize,
+) -> Result<Vec<TodoId>, StoreError> {
+    let WorkerScope(()) = scope;
+    let ended = " AND (state = 'done' OR state = 'failed') AND completed_at IS NOT NULL";
+    let count = Select::new("SELECT COUNT(*) FROM todos WHERE tenant_id = ")
+        .value(tenant.bits())
+        .text(ended)
+        .first(store, |row| rows::unsigned(row, 0))
+        .await?;
+    let beyond = count.unwrap_or(0).saturating_sub(keep as u64);
+    let some = usize::try_from(beyond).unwrap_or(usize::MAX).min(limit);
+    if some == 0 {
+        return Ok(Vec::new());
+    }
+    Select::new("SELECT id FROM todos WHERE tenant_id = ")
+        .value(tenant.bits())
+        .text(ended)
+        .text(" ORDER BY id LIMIT ")
+        .value(select::rows(some))
+        .all(store, |row| rows::todo_id(row, 0))
+        .await
+}

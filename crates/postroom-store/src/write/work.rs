@@ -7,7 +7,7 @@ use crate::{
 };
 use postroom_core::{AttemptRow, Change, QueueRow, SourceRow, TodoRow};
 use postroom_types::{SourceId, TenantId, Timestamp, TodoId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was decided about work.
 #[derive(Default)]
@@ -21,6 +21,7 @@ pub(super) struct Writes {
     changed: BTreeMap<(TenantId, TodoId), Todo>,
     attempts: BTreeMap<(TenantId, TodoId, u64), Box<AttemptRow>>,
     pruned: BTreeMap<(TenantId, TodoId), u64>,
+    removed: BTreeSet<(TenantId, TodoId)>,
     queues: BTreeMap<(TenantId, String), QueueRow>,
 }
 
@@ -48,6 +49,7 @@ impl Writes {
             changed,
             attempts,
             pruned,
+            removed,
             queues,
         } = self;
         sources.is_empty()
@@ -58,6 +60,7 @@ impl Writes {
             && changed.is_empty()
             && attempts.is_empty()
             && pruned.is_empty()
+            && removed.is_empty()
             && queues.is_empty()
     }
 
@@ -110,6 +113,9 @@ impl Writes {
                 through_seq,
             } => {
                 self.pruned.insert((tenant_id, todo_id), through_seq);
+            }
+            Change::RemoveTodo { tenant_id, id } => {
+                self.removed.insert((tenant_id, id));
             }
             Change::PutQueue(row) => {
                 self.queues.insert((row.tenant_id, row.name.clone()), row);
@@ -177,6 +183,7 @@ impl Writes {
         write_changed(conn, self.changed).await?;
         write_added(conn, self.added, self.payloads).await?;
         write_attempts(conn, &self.attempts, &self.pruned).await?;
+        remove_todos(conn, &self.removed).await?;
         conn.insert(
             "INSERT INTO queues (tenant_id, name, paused, max_in_flight, updated_at) VALUES {} \
              ON CONFLICT (tenant_id, name) DO UPDATE SET paused = excluded.paused, \
@@ -290,6 +297,24 @@ async fn write_added(
             .collect(),
     )
     .await?;
+    Ok(())
+}
+
+/// Todos that go, with what hangs on them, after everything else of the batch was written.
+async fn remove_todos(
+    conn: &mut Conn,
+    removed: &BTreeSet<(TenantId, TodoId)>,
+) -> Result<(), LoadError> {
+    for (tenant, todo) in removed {
+        for sql in [
+            "DELETE FROM todo_payloads WHERE tenant_id = $1 AND todo_id = $2",
+            "DELETE FROM todo_attempts WHERE tenant_id = $1 AND todo_id = $2",
+            "DELETE FROM todos WHERE tenant_id = $1 AND id = $2",
+        ] {
+            conn.execute(sql, vec![tenant.bits().into(), todo.bits().into()])
+                .await?;
+        }
+    }
     Ok(())
 }
 

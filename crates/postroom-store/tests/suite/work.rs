@@ -748,6 +748,63 @@ fn a_sweep_reaps_retries_and_buries_in_bounded_steps() {
 }
 
 #[test]
+fn what_ended_long_ago_goes_with_all_that_hangs_on_it_and_what_is_live_stays() {
+    on_both(|world: World| async move {
+        let (store, one) = (&world.store, worker(&world, 1));
+        for n in 0..4 {
+            let mut create = todo(&world, "q", &n.to_string());
+            create.payload = Some("{}".to_owned());
+            open(&world, create).await;
+            world.advance(10);
+        }
+        let mut done = Vec::new();
+        for _ in 0..3 {
+            let claimed = claim(&world, &one).await.expect("claimed");
+            let complete = Command::CompleteTodo(end(&one, &claimed));
+            store.transact(complete).await.expect("done");
+            done.push(claimed.row.id);
+            world.advance(1_000);
+        }
+        let (scope, tenant) = (&world.worker, world.tenant);
+        let before = world.now().plus_ms(-1_500);
+        let old = read::ended_todos(store, scope, tenant, before, 10).await;
+        assert_eq!(old.expect("reads"), done[..2]);
+        let beyond = async |keep| {
+            let found = read::ended_todos_beyond(store, scope, tenant, keep, 10).await;
+            found.expect("reads")
+        };
+        assert_eq!(beyond(3).await, []);
+        assert_eq!(beyond(1).await, done[..2]);
+        let all = TodoFilter {
+            limit: 10,
+            ..TodoFilter::default()
+        };
+        let waiting = read::todos(store, &one, &all).await.expect("reads");
+        let ids = waiting.iter().map(|row| row.id).collect();
+        let prune = Command::PruneTodos {
+            tenant,
+            todos: ids,
+            ended_before: before,
+        };
+        assert_eq!(
+            store.transact(prune).await.expect("done"),
+            Outcome::Pruned(2)
+        );
+        let left = read::todos(store, &one, &all);
+        assert_eq!(left.await.expect("reads").len(), 2);
+        for id in &done[..2] {
+            assert!(
+                read::todo(store, &one, *id, 5)
+                    .await
+                    .expect("reads")
+                    .is_none()
+            );
+        }
+        assert_eq!(seen(&world, done[2]).await.attempts.len(), 1);
+    });
+}
+
+#[test]
 fn a_fence_an_undone_claim_and_a_person() {
     on_both(|world: World| async move {
         let store = &world.store;
