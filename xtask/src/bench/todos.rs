@@ -214,17 +214,19 @@ fn finished_in_postgres(url: &str, count: usize) -> Result<()> {
         "INSERT INTO todos (tenant_id, id, num, queue, title, event_count, payload_size, rank, max_attempts, created_at, state, \
          attempt, attempts_total, updated_at, completed_at, result) \
          SELECT (SELECT id FROM tenants LIMIT 1), decode(lpad(to_hex(n), 32, '0'), 'hex'), n, 'bench', 'Finished', 0, 0, 0, 5, \
-         n, 'done', 1, 1, n, n, 'null' FROM generate_series(1, {count}) AS n; ANALYZE todos"
+         now.ms, 'done', 1, 1, now.ms, now.ms, 'null' FROM generate_series(1, {count}) AS n, \
+         (SELECT (extract(epoch FROM now()) * 1000)::bigint AS ms) AS now; ANALYZE todos"
     );
     process::check(Command::new("psql").args(["-q", url, "-c", &sql]))
 }
 
 fn finished_in_sqlite(data: &Path, count: usize) -> Result<()> {
     const SCRIPT: &str = "
-import sqlite3, sys
+import sqlite3, sys, time
+now = int(time.time() * 1000)
 db = sqlite3.connect(sys.argv[1])
 tenant = db.execute('SELECT id FROM tenants LIMIT 1').fetchone()[0]
-rows = ((tenant, n.to_bytes(16, 'big'), n, n, n, n) for n in range(1, int(sys.argv[2]) + 1))
+rows = ((tenant, n.to_bytes(16, 'big'), n, now, now, now) for n in range(1, int(sys.argv[2]) + 1))
 db.executemany('''INSERT INTO todos (tenant_id, id, num, queue, title, event_count, payload_size, rank, max_attempts, created_at,
     state, attempt, attempts_total, updated_at, completed_at, result)
     VALUES (?, ?, ?, 'bench', 'Finished', 0, 0, 0, 5, ?, 'done', 1, 1, ?, ?, 'null')''', rows)
