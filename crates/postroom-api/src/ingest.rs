@@ -23,7 +23,9 @@ use http::{
 };
 use http_body_util::BodyExt as _;
 use postroom_app::room::{Door, IngestAnswer, WebhookRequest};
+use postroom_types::limit::WEBHOOK_HELD_BYTES;
 use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Surfaces, answer, proxy};
 
@@ -85,6 +87,9 @@ async fn take(
     let (parts, body) = request.into_parts();
     let via = proxy::Via::of(&surfaces.config, peer, &parts.headers);
     let source_ip = via.client.map(|client| client.to_string());
+    let Some(_held) = surfaces.held.take(&parts.headers, door.body_limit()) else {
+        return response(surfaces.room.try_again());
+    };
     let body = match collect(&parts.headers, body, door.body_limit()).await {
         Ok(body) => body,
         Err(Unread::TooLarge) => {
@@ -121,6 +126,36 @@ fn lines(headers: &HeaderMap) -> Vec<(String, Vec<u8>)> {
         .collect()
 }
 
+/// The length that a body is announced with.
+fn announced(headers: &HeaderMap) -> Option<u64> {
+    let value = headers.get(CONTENT_LENGTH)?;
+    value.to_str().ok()?.parse().ok()
+}
+
+/// Room for bodies, in kibibytes: what is being read and judged is bounded for the whole process,
+/// however many send at once.
+#[derive(Debug)]
+pub(crate) struct Held(Arc<Semaphore>);
+
+const HELD_UNIT: usize = 1_024;
+
+impl Default for Held {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(WEBHOOK_HELD_BYTES / HELD_UNIT)))
+    }
+}
+
+impl Held {
+    /// Room for one body: as much as it announces, or as it may have. It is given back when the
+    /// delivery is answered.
+    fn take(&self, headers: &HeaderMap, most: usize) -> Option<OwnedSemaphorePermit> {
+        let most = most as u64;
+        let bytes = announced(headers).map_or(most, |length| length.min(most));
+        let units = u32::try_from(bytes / HELD_UNIT as u64 + 1).ok()?;
+        Arc::clone(&self.0).try_acquire_many_owned(units).ok()
+    }
+}
+
 enum Unread {
     TooLarge,
     Broken,
@@ -133,9 +168,7 @@ const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
 /// Reads a body of at most `most` bytes; nothing past them is kept, and one that announces far more
 /// is not begun.
 async fn collect(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, Unread> {
-    let announced = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let announced = announced(headers);
     if announced.is_some_and(|length| length > (most + DISCARDED_BYTES) as u64) {
         return Err(Unread::TooLarge);
     }
@@ -200,4 +233,28 @@ fn guarded(mut response: Response) -> Response {
         headers.insert(name, HeaderValue::from_static(value));
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_past_the_bound_of_the_process_wait_for_room() {
+        let held = Held::default();
+        let most = 25 * 1024 * 1024;
+        let none = HeaderMap::new();
+        let full = WEBHOOK_HELD_BYTES / most;
+        let mut taken: Vec<_> = (0..full).filter_map(|_| held.take(&none, most)).collect();
+        while let Some(more) = held.take(&none, most) {
+            taken.push(more);
+        }
+        assert!((full - 1..=full).contains(&taken.len()));
+        // A small one that says so has its place all the same.
+        let mut small = HeaderMap::new();
+        small.insert(CONTENT_LENGTH, HeaderValue::from_static("100"));
+        assert!(held.take(&small, most).is_some());
+        taken.pop();
+        assert!(held.take(&none, most).is_some(), "given back");
+    }
 }

@@ -77,6 +77,8 @@ pub(crate) async fn authenticate(
 pub(crate) struct Surfaces {
     pub(crate) room: Arc<Room>,
     pub(crate) config: ApiConfig,
+    /// Room for bodies of deliveries that are being taken in.
+    pub(crate) held: ingest::Held,
 }
 
 /// All surfaces of a room.
@@ -90,7 +92,11 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
         Arc::new(Streams::default()),
         config.shutdown.clone(),
     );
-    let surfaces = Arc::new(Surfaces { room, config });
+    let surfaces = Arc::new(Surfaces {
+        room,
+        config,
+        held: ingest::Held::default(),
+    });
     let ingest_surfaces = Arc::clone(&surfaces);
     let own = rest::routes()
         .route("/openapi.json", get(rest::openapi))

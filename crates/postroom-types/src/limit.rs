@@ -247,6 +247,8 @@ limits! {
     WEBHOOK_BODY_BYTES: usize = 5 * 1024 * 1024, "413 before hashing or parsing";
     /// Body of one webhook delivery that a provider's row may allow, bytes.
     WEBHOOK_BODY_MOST_BYTES: usize = 25 * 1024 * 1024, "413 before hashing or parsing";
+    /// Bodies of webhook deliveries that are being taken in, bytes, in the process.
+    WEBHOOK_HELD_BYTES: usize = 512 * 1024 * 1024, "503, the provider tries again";
     /// A compressed webhook body once decompressed, as a multiple of its body limit.
     WEBHOOK_INFLATED_FACTOR: usize = 4, "413";
     /// Header of a delivery that is kept as its id, bytes.

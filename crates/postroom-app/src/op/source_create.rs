@@ -121,7 +121,10 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         .map(|given| given.read(row.name))
         .transpose()?;
     let settings = Settings::default().with(input.settings.unwrap_or_default(), store, tenant)?;
-    let (secret, shown) = first_secret(row, input.signing_secret)?;
+    let FirstSecret {
+        kept: secret,
+        shown,
+    } = first_secret(row, input.signing_secret)?;
     let token = store.mint_token()?;
     let url = ingest_url(call.room, token.token.expose());
     let trust_mode = trust_mode(row);
@@ -198,22 +201,32 @@ async fn owner(call: &Call<'_>, named: Option<&str>) -> Result<Option<IdentityId
     Ok(Some(found.row.id))
 }
 
-/// The secret that the source begins with, and the one to show.
-fn first_secret(
-    row: &Provider,
-    given: Option<String>,
-) -> Result<(Option<Secret<String>>, Option<Secret<String>>), Failure> {
+/// The secret that a source begins with.
+#[derive(Default)]
+struct FirstSecret {
+    kept: Option<Secret<String>>,
+    /// The one that we made, to be shown once.
+    shown: Option<Secret<String>>,
+}
+
+fn first_secret(row: &Provider, given: Option<String>) -> Result<FirstSecret, Failure> {
     match (row.secret, given) {
         (provider::SecretOrigin::Minted, None) => {
             let minted = mint(row)?;
-            Ok((Some(minted.clone()), Some(minted)))
+            Ok(FirstSecret {
+                kept: Some(minted.clone()),
+                shown: Some(minted),
+            })
         }
         (provider::SecretOrigin::Provider, None) | (provider::SecretOrigin::None, None) => {
-            Ok((None, None))
+            Ok(FirstSecret::default())
         }
         (provider::SecretOrigin::Provider, Some(given)) => {
             check_given(row, &given)?;
-            Ok((Some(Secret::new(given.trim().to_owned())), None))
+            Ok(FirstSecret {
+                kept: Some(Secret::new(given.trim().to_owned())),
+                shown: None,
+            })
         }
         (_, Some(_)) => Err(Failure::argument(
             Dialect::Events,

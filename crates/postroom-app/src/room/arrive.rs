@@ -130,6 +130,11 @@ impl Room {
         Ok(Door { row, provider })
     }
 
+    /// The answer to a delivery for which there is no room now: its provider tries again.
+    pub fn try_again(&self) -> Answer {
+        answer::unavailable()
+    }
+
     /// Says in the log that a body larger than the source takes was not read.
     pub fn too_large(&self, door: &Door, source_ip: Option<&str>) -> Answer {
         self.note_refusal(&door.row, &too_large(door.provider), source_ip);

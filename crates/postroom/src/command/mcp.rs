@@ -39,7 +39,7 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         Err(absent) => absent,
     };
     let absent = Arc::new(absent);
-    let (options, data) = (room_options(&config)?, config.data.clone());
+    let (options, data) = (room_options(config)?, config.data.clone());
     // The handshake and the lists need no data; the folder is opened by the first call that does.
     let source = RoomSource::on_demand(move || {
         let (options, data, absent) = (options.clone(), data.clone(), Arc::clone(&absent));
