@@ -151,12 +151,15 @@ impl<'a> Months<'a> {
     }
 }
 
-/// How often each sender of a segment stands among some documents, by the sender's number there.
+/// Counts by the sender's number in a segment, in its order.
+type SenderCounts = Vec<(u64, u64)>;
+
+/// How often each sender of a segment stands among some documents.
 fn count_senders(
     reader: &SegmentReader,
     names: &Senders,
     docs: &[DocId],
-) -> tantivy::Result<Option<(SegmentSenders, Vec<(u64, u64)>)>> {
+) -> tantivy::Result<Option<(SegmentSenders, SenderCounts)>> {
     let Some(column) = reader.fast_fields().str(SENDER)? else {
         return Ok(None);
     };
@@ -166,7 +169,7 @@ fn count_senders(
             *counts.entry(ord).or_default() += 1;
         }
     }
-    let mut counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    let mut counts: SenderCounts = counts.into_iter().collect();
     counts.sort_unstable();
     let ords = counts.iter().map(|(ord, _)| *ord);
     let names = names.of(reader.segment_id(), &column, ords)?;

@@ -205,7 +205,7 @@ fn show(terminal: Terminal, row: &Provider, made: &Value) {
 
 /// Whether only this machine or its network can call a URL.
 fn is_local(url: &str) -> bool {
-    let authority = url.splitn(4, '/').nth(2).unwrap_or_default();
+    let authority = url.split('/').nth(2).unwrap_or_default();
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
