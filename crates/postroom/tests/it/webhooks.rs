@@ -990,3 +990,92 @@ fn a_key_sends_work_only_to_queues_that_it_was_granted() {
         );
     });
 }
+
+/// Writes bytes to the server, goes away or waits, and reads what it says until it closes.
+async fn raw(served: &Served, head: &str, body: &[u8], goes: bool) -> String {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let address = served.local_url().replace("http://", "");
+    let mut stream = tokio::net::TcpStream::connect(&address)
+        .await
+        .expect("connected");
+    let text = format!("{head}\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(text.as_bytes()).await.expect("written");
+    // A server that has answered already may have closed.
+    let _ = stream.write_all(body).await;
+    if goes {
+        let _ = stream.shutdown().await;
+    }
+    let mut said = Vec::new();
+    let _ = stream.read_to_end(&mut said).await;
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+#[test]
+fn a_length_that_lies_stores_nothing() {
+    on_both("serve", async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "url-token", "target_queue": "any"}),
+        )
+        .await;
+        let (_, path) = source.url.split_once("/in/").expect("an address");
+        let post = |length: &str| format!("POST /in/{path} HTTP/1.1\r\n{length}");
+        let short = raw(&served, &post("Content-Length: 100"), b"{}", true).await;
+        assert!(!short.contains(" 202 "), "{short}");
+        let huge = raw(&served, &post("Content-Length: 99999999999"), b"{}", false).await;
+        assert!(huge.contains(" 413 "), "{huge}");
+        for odd in [
+            "Content-Length: -1",
+            "Content-Length: 2\r\nContent-Length: 3",
+            "Transfer-Encoding: chunked\r\nContent-Length: x",
+        ] {
+            let said = raw(&served, &post(odd), b"{}", true).await;
+            assert!(!said.contains(" 202 "), "{odd}: {said}");
+        }
+        assert!(events(&served, "").await.is_empty());
+        let fits = raw(&served, &post("Content-Length: 2"), b"{}", false).await;
+        assert!(fits.contains(" 202 "), "{fits}");
+        assert_eq!(events(&served, "").await.len(), 1);
+    });
+}
+
+#[test]
+fn a_delivery_whose_key_cannot_be_fetched_is_asked_for_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names = folder.path().join("names.json");
+    std::fs::write(
+        &names,
+        r#"{"sns.us-east-1.amazonaws.com": {"A": ["127.0.0.1"]}}"#,
+    )
+    .expect("written");
+    let file = format!("[egress]\ndns_file = {:?}\n", names.display().to_string());
+    on_both_told("serve", &file, async |served| {
+        let source = Source::of(
+            &served,
+            json!({"source_type": "aws-sns", "target_queue": "any", "settings": {"topic_arn": "arn:aws:sns:us-east-1:1:t"}}),
+        )
+        .await;
+        let body = |url: &str| {
+            json!({
+                "Type": "Notification", "MessageId": "m-1", "TopicArn": "arn:aws:sns:us-east-1:1:t",
+                "Message": "hello", "Timestamp": "2026-11-05T16:59:01.000Z", "SignatureVersion": "2",
+                "Signature": STANDARD.encode([7; 256]), "SigningCertURL": url,
+            })
+            .to_string()
+            .into_bytes()
+        };
+        let known = "https://sns.us-east-1.amazonaws.com/SimpleNotificationService-0.pem";
+        let answer = post(&served, &source.url, &[], body(known)).await;
+        assert_eq!(answer.status, 503, "{answer:?}");
+        assert!(answer.header("retry-after").is_some());
+        for url in [
+            "https://sns.us-east-1.amazonaws.com.evil.example/SimpleNotificationService-0.pem",
+            "https://s3.amazonaws.com/SimpleNotificationService-0.pem",
+            "http://sns.us-east-1.amazonaws.com/SimpleNotificationService-0.pem",
+        ] {
+            let answer = post(&served, &source.url, &[], body(url)).await;
+            assert_eq!(answer.status, 401, "{url}: {answer:?}");
+        }
+        assert!(events(&served, "").await.is_empty());
+    });
+}
