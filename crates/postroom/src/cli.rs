@@ -396,6 +396,66 @@ mod tests {
         command().debug_assert();
     }
 
+    /// The commands of a guide: what stands behind a prompt, at the beginning of a line of a shell
+    /// block, or inside `$(…)`, up to what the shell does with it.
+    fn commands_of(page: &str) -> Vec<Vec<String>> {
+        let mut commands = Vec::new();
+        let mut shell = false;
+        for line in page.lines() {
+            if let Some(kind) = line.strip_prefix("```") {
+                shell = matches!(kind, "sh" | "console");
+                continue;
+            }
+            let begins = [line.strip_prefix("$ "), Some(line)];
+            let plain = begins.into_iter().flatten().next().unwrap_or(line);
+            let inner = line.split_once("$(").map_or("", |(_, inner)| inner);
+            for text in [plain, inner] {
+                if shell && text.starts_with("postroom ") {
+                    commands.push(words_of(text));
+                }
+            }
+        }
+        commands
+    }
+
+    fn words_of(text: &str) -> Vec<String> {
+        let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+        for c in text.chars() {
+            match (c, quote) {
+                (c, Some(open)) if c == open => quote = None,
+                ('\'' | '"', None) => quote = Some(c),
+                ('|' | '>' | '#' | ')' | ';' | '&', None) => break,
+                (' ', None) => words.push(std::mem::take(&mut word)),
+                _ => word.push(c),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty() && word != "\\");
+        words
+    }
+
+    #[test]
+    fn every_command_of_the_guides_is_one() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+        let mut count = 0;
+        for page in std::fs::read_dir(folder).expect("the guides") {
+            let path = page.expect("a page").path();
+            let page = std::fs::read_to_string(&path).expect("text");
+            for words in commands_of(&page) {
+                count += 1;
+                // What the shell fills in is an id or a number.
+                let given = words.iter().map(|word| match word.starts_with('$') {
+                    true => std::ffi::OsString::from("1"),
+                    false => std::ffi::OsString::from(word),
+                });
+                if let Err(error) = parse(given) {
+                    panic!("{}: {words:?}: {error}", path.display());
+                }
+            }
+        }
+        assert!(count > 30, "{count} commands");
+    }
+
     #[test]
     fn a_verb_takes_the_options_that_its_operation_has() {
         let Ok(Asked::Verb(verb, global, matches)) = parsed(&[

@@ -206,12 +206,13 @@ impl Server {
         let ready = self.ready(secrets);
         let room = Arc::clone(&self.room);
         let tasks = self.start(local_key, &stop)?;
+        // Before anybody is told that it runs: a signal right after that ends it as any other.
+        let mut signals = Signals::listen()?;
         if terminal.json {
             terminal.value(&ready);
         } else {
             terminal.line(&banner(terminal, &ready, &secrets.hello));
         }
-        let mut signals = Signals::listen()?;
         while tokio::time::timeout(RENEWAL, signals.next()).await.is_err() {
             file.renew(&written);
         }

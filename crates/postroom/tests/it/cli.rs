@@ -20,6 +20,10 @@ fn every_verb_works_against_the_demo_and_says_json() {
             hit["hits"][0]["message_id"].as_str().expect("a hit"),
             hit["hits"][0]["thread_id"].as_str().expect("a hit"),
         );
+        let sources = served.command(&["source", "list", "--json"]).json();
+        let source = sources["sources"][1]["source_id"]
+            .as_str()
+            .expect("a source");
         let mailbox = ["--as", "bookings@larkspur.example"];
         let verbs: &[&[&str]] = &[
             &["search", "deposit"],
@@ -32,6 +36,12 @@ fn every_verb_works_against_the_demo_and_says_json() {
             &["label", message, "--labels-add", "handled", "--read"],
             &["event", "list"],
             &["event", "show", "20"],
+            &["event", "list", "--provider", "stripe"],
+            &["source", "list"],
+            &["source", "show", source],
+            &["source", "rules", source],
+            &["todo", "list", "--queue", "enquiries"],
+            &["queue", "list"],
             &["identity", "list"],
             &["identity", "create", "--address", "more@larkspur.example"],
             &["key", "list"],

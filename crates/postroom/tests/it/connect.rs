@@ -285,6 +285,12 @@ fn a_refusal_is_explained_and_the_first_delivery_ends_the_waiting() {
         let advice = told.line();
         assert!(advice.contains("source rotate src_"), "{advice}");
 
+        let listed = served.command(&["source", "list", "--json"]).json();
+        let remembered = &listed["sources"][0]["recent_refusals"];
+        assert_eq!(remembered.as_array().map(Vec::len), Some(1));
+        assert_eq!(remembered[0]["source_ip"], "127.0.0.1");
+        assert!(!remembered.to_string().contains("Wipers"), "{remembered}");
+
         assert_eq!(send(&secret).await.status, 202);
         let accepted = told.until("accepted");
         assert!(

@@ -101,7 +101,7 @@ pub(super) fn source(terminal: Terminal, answer: &Value) {
             cell(source.get("last_delivery_at"))
         ),
     );
-    line("Hands", time(source, "handshake_at"));
+    line("Greeted", time(source, "handshake_at"));
     for refusal in refusals(source) {
         line(
             "Refused",
