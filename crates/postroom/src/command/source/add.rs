@@ -191,7 +191,8 @@ fn show(terminal: Terminal, row: &Provider, made: &Value) {
         terminal.line("The secret is not shown again.");
     }
     if !text(made, "warning").is_empty() {
-        terminal.note(&format!("note: {}", text(made, "warning")));
+        let warning = text(made, "warning").replace("trusted_actors", "them with --trust");
+        terminal.note(&format!("note: {warning}"));
     }
     let url = text(made, "ingest_url");
     if is_local(url) {
