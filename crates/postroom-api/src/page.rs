@@ -9,10 +9,10 @@ use axum::{
     Extension,
     body::Body,
     extract::{Path, State},
-    response::Response,
+    response::{IntoResponse as _, Response},
 };
 use http::{
-    HeaderMap, HeaderValue, StatusCode,
+    HeaderMap, HeaderValue, Method, StatusCode,
     header::{COOKIE, LOCATION, SET_COOKIE},
 };
 use postroom_app::status::Status;
@@ -52,7 +52,12 @@ pub(crate) async fn enter(
     State(surfaces): Shared,
     Extension(request_id): Extension<RequestId>,
     Path(token): Path<String>,
+    method: Method,
 ) -> Response {
+    if method == Method::HEAD {
+        // Previews of links ask so; the link is for the person who follows it.
+        return StatusCode::OK.into_response();
+    }
     match surfaces.room.use_owner_link(&token).await {
         Ok(Some(session)) => {
             let secure = if surfaces.config.url.starts_with("https://") {

@@ -45,8 +45,10 @@ async fn run_command(cli: Cli, terminal: Terminal) -> Done {
             serve::run(serve::listening(serving()?, &options)?, terminal).await
         }
         Command::Demo(options) => {
+            // A person reads the banner, which lines about each call would push away.
+            let level = if terminal.json { "info" } else { "error" };
             demo::run(
-                serve::listening(serving()?, &options)?,
+                serve::listening(configured(&global, level)?, &options)?,
                 global.data.is_some(),
                 terminal,
             )

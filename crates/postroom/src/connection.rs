@@ -95,6 +95,14 @@ pub(crate) fn open_trouble(error: &OpenError, data: &Path) -> Trouble {
     )
 }
 
+/// What is said of a folder that is not there, where making one would hide a mistake.
+pub(crate) fn missing_folder(data: &Path) -> Trouble {
+    Trouble::io(
+        format!("There is no data folder at {}.", data.display()),
+        "Name one with --data, or start with `postroom demo` or `postroom import`.",
+    )
+}
+
 impl Connection {
     /// Finds the way: `--url`, then the server that `server.json` names, then the folder itself.
     /// Only a command that may make a folder does so when there is none.
@@ -113,10 +121,7 @@ impl Connection {
             Err(absent) => absent,
         };
         if !make && !config.data.is_dir() {
-            return Err(Trouble::io(
-                format!("There is no data folder at {}.", config.data.display()),
-                "Name one with --data, or start with `postroom demo` or `postroom import`.",
-            ));
+            return Err(missing_folder(&config.data));
         }
         let room = Room::open(room_options(config)?)
             .await

@@ -58,7 +58,11 @@ pub(super) async fn run(mut config: Config, named: bool, terminal: Terminal) -> 
     if secrets.admin_key.is_some() {
         let (key, loaded) = load(&server).await?;
         secrets.key = key;
-        secrets.hello = loaded.hello();
+        if let Some(mailbox) = Mailbox::ALL.first() {
+            let line = format!("key reads   the mail of {}", mailbox.address());
+            secrets.hello.push(line);
+        }
+        secrets.hello.extend(loaded.hello());
         secrets.demo = Some(loaded.json());
     }
     let done = serve(server, &secrets, terminal).await;

@@ -6,12 +6,13 @@ use postroom_api::{McpCaller, RoomRegistry, RoomSource};
 use postroom_app::{Failure, Room};
 use postroom_mcp::Server;
 use postroom_mcp_transport::{bridge::Bridge, stdio};
+use postroom_types::ErrorCode;
 
 use super::{Done, tools};
 use crate::{
     cli::{Mcp, trouble::Trouble},
     config::Config,
-    connection::{Connection, client_trouble, room_options, running_server},
+    connection::{Connection, client_trouble, missing_folder, room_options, running_server},
     folder::NoServer,
 };
 
@@ -44,6 +45,12 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
     let source = RoomSource::on_demand(move || {
         let (options, data, absent) = (options.clone(), data.clone(), Arc::clone(&absent));
         async move {
+            if !data.is_dir() {
+                let trouble = missing_folder(&data);
+                return Err(Failure::new(ErrorCode::Misconfigured)
+                    .saying(trouble.message)
+                    .advising(trouble.fix));
+            }
             Room::open(options).await.map_err(|error| {
                 tracing::error!(%error, "the data folder cannot be opened");
                 let trouble = client_trouble(&error, &absent, &data);
