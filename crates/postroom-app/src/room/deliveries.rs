@@ -32,6 +32,8 @@ const ROUND: usize = 64;
 const LANES: usize = 8;
 /// A lost wake-up, and a fetch that is tried again, wait no longer than this beyond their time.
 const POLL: Duration = Duration::from_secs(1);
+/// Looks are at least so far apart.
+const PACE: Duration = Duration::from_millis(20);
 /// The first pause before a fetch is tried again, milliseconds; three times as long each time.
 const PAUSE_MS: u64 = 2_000;
 /// The longest pause.
@@ -62,6 +64,11 @@ pub(super) async fn run(room: Arc<Room>) {
             () = room.stop.cancelled() => return,
             () = tokio::time::sleep(POLL) => {}
             changed = wake.changed() => if changed.is_err() { return },
+        }
+        // Where commits pour in, each look takes what came in a moment and not in one commit.
+        tokio::select! {
+            () = room.stop.cancelled() => return,
+            () = tokio::time::sleep(PACE) => {}
         }
     }
 }
