@@ -4,7 +4,7 @@
 
 use std::{
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -103,6 +103,7 @@ impl Ours {
     fn start_in(folder: tempfile::TempDir, url: Option<String>) -> Result<Self> {
         let data = folder.path().join("data");
         let mut command = Command::new(postroom());
+        command.stderr(Stdio::null());
         if let Some(url) = &url {
             command.env("POSTROOM_DATABASE_URL", url);
         }
