@@ -42,10 +42,11 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     )?;
     let work = tempfile::tempdir()?;
     let data = work.path().join("data");
-    let (ready, running) = server::start(
-        server::serve(&mut Command::new(postroom()), &data).env("POSTROOM_RATE_SOURCE", "1000000"),
-    )?;
-    let source = Source::create(&ready, &data)?;
+    let (ready, running) = server::start(Source::unlimited(server::serve(
+        &mut Command::new(postroom()),
+        &data,
+    )))?;
+    let source = Source::create(&ready)?;
     let database = Database::Sqlite(data.join("postroom.sqlite"));
     for connections in [8, 32, 1] {
         let deliveries = if connections == 1 { count / 8 } else { count };

@@ -27,7 +27,7 @@ pub(crate) fn run(
 ) -> Result<()> {
     let data = folder.join("data");
     let (mut ready, mut running) = start(&data, "127.0.0.1:0", database)?;
-    let source = Source::create(&ready, &data)?;
+    let source = Source::create(&ready)?;
     let address = server::text(&ready, "url")?
         .trim_start_matches("http://")
         .trim_end_matches('/')
@@ -50,7 +50,7 @@ pub(crate) fn run(
         published.len()
     );
     let began = Instant::now();
-    let offered = drain(&source, &ready, &data)?;
+    let offered = drain(&source, &ready)?;
     let drained_s = began.elapsed().as_secs_f64();
     let stored = database.deliveries()?;
     let lost = published
@@ -129,10 +129,10 @@ fn numbers(log: &Path) -> Result<BTreeSet<u64>> {
         .collect())
 }
 
-fn drain(source: &Source, ready: &Value, data: &Path) -> Result<BTreeSet<u64>> {
+fn drain(source: &Source, ready: &Value) -> Result<BTreeSet<u64>> {
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..WORKERS)
-            .map(|_| scope.spawn(|| source.drain(ready, data)))
+            .map(|_| scope.spawn(|| source.drain(ready)))
             .collect();
         let mut all = BTreeSet::new();
         for worker in workers {

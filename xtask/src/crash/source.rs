@@ -1,6 +1,6 @@
 //! A webhook source of a server under test, and the work that it makes.
 
-use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -13,17 +13,23 @@ pub(crate) struct Source {
     pub(crate) url: String,
     /// What they are signed with.
     pub(crate) secret: String,
-    tenant: String,
+    key: String,
 }
 
 impl Source {
-    /// Creates one in the first tenant of a running server.
-    pub(crate) fn create(ready: &Value, data: &Path) -> Result<Self> {
-        let mut client = client(ready, data)?;
-        let tenants = client.call("GET", "/v1/tenants", "")?;
-        let tenant = tenants["data"][0]["id"].as_str().context("no tenant")?;
+    /// Lifts the limits per minute and second that a measurement would run into.
+    pub(crate) fn unlimited(command: &mut Command) -> &mut Command {
+        for limit in ["SOURCE", "KEY", "TENANT"] {
+            command.env(format!("POSTROOM_RATE_{limit}"), "1000000");
+        }
+        command
+    }
+
+    /// Creates one in the tenant of a server at its first start.
+    pub(crate) fn create(ready: &Value) -> Result<Self> {
+        let key = server::text(ready, "admin_key")?;
+        let mut client = Http::connect(server::text(ready, "url")?, key)?;
         let wanted = json!({
-            "tenant_id": tenant,
             "source_type": "github",
             "target_queue": "bench",
             "trusted_actors": {"allow_all": true},
@@ -32,35 +38,24 @@ impl Source {
         Ok(Self {
             url: server::text(&made, "ingest_url")?.to_owned(),
             secret: server::text(&made, "signing_secret")?.to_owned(),
-            tenant: tenant.to_owned(),
+            key: key.to_owned(),
         })
     }
 
     /// Claims and completes everything in its queue on one connection; gives the number that each
     /// delivery carries, in the order in which they were offered.
-    pub(crate) fn drain(&self, ready: &Value, data: &Path) -> Result<Vec<u64>> {
-        let mut client = client(ready, data)?;
-        let claim = json!({"tenant_id": self.tenant, "queue": "bench"}).to_string();
-        let done = json!({"tenant_id": self.tenant}).to_string();
+    pub(crate) fn drain(&self, ready: &Value) -> Result<Vec<u64>> {
+        let mut client = Http::connect(server::text(ready, "url")?, &self.key)?;
         let mut offered = Vec::new();
         loop {
-            let claimed = client.call("POST", "/v1/todos/claim-next", &claim)?;
+            let claimed = client.call("POST", "/v1/todos/claim-next", r#"{"queue":"bench"}"#)?;
             let todo = &claimed["todo"];
             let Some(id) = todo["id"].as_str() else {
                 return Ok(offered);
             };
-            let payload = &todo["payload"];
-            let number = match payload.as_str() {
-                Some(text) => serde_json::from_str::<Value>(text)?["number"].as_u64(),
-                None => payload["number"].as_u64(),
-            };
+            let number = todo["payload"]["number"].as_u64();
             offered.push(number.with_context(|| format!("no number in {todo}"))?);
-            client.call("POST", &format!("/v1/todos/{id}/complete"), &done)?;
+            client.call("POST", &format!("/v1/todos/{id}/complete"), "{}")?;
         }
     }
-}
-
-fn client(ready: &Value, data: &Path) -> Result<Http> {
-    let local: Value = serde_json::from_str(&std::fs::read_to_string(data.join("server.json"))?)?;
-    Http::connect(server::text(ready, "url")?, server::text(&local, "key")?)
 }
