@@ -532,3 +532,10 @@ pub struct RecordImportFailure {
     /// Its bytes, when they could be read.
     pub raw: Option<RawMail>,
 }
+
+impl RecordImportFailure {
+    /// What tells a repeated failure when there are no bytes to tell it by.
+    pub(crate) fn place(&self) -> (IdentityId, String, String) {
+        (self.identity, self.location.clone(), self.reason.clone())
+    }
+}

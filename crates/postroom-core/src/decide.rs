@@ -230,8 +230,10 @@ fn record_failure(
 ) -> Result<Decision, Refusal> {
     known_identity(state, failure.tenant, failure.identity)?;
     let sha256 = failure.raw.as_ref().map(|raw| raw.sha256);
-    let repeated =
-        sha256.is_some_and(|sha| state.import_failures.contains(&(failure.identity, sha)));
+    let repeated = match sha256 {
+        Some(sha) => state.import_failures.contains(&(failure.identity, sha)),
+        None => state.import_places.contains(&failure.place()),
+    };
     if repeated {
         return Ok(Decision::unchanged(Outcome::Done));
     }

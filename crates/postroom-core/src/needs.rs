@@ -72,6 +72,8 @@ pub struct Needs {
     pub contacts: BTreeSet<(IdentityId, String)>,
     /// Failed imports by digest.
     pub import_failures: BTreeSet<(IdentityId, Sha256Bytes)>,
+    /// Failed imports without bytes, by where and why.
+    pub import_places: BTreeSet<(IdentityId, String, String)>,
     /// Sources.
     pub sources: BTreeSet<SourceId>,
     /// Tenants whose sources are counted.
@@ -221,8 +223,13 @@ impl Command {
             }
             Self::RecordImportFailure(failure) => {
                 needs.identity(failure.tenant, failure.identity);
-                if let Some(raw) = &failure.raw {
-                    needs.import_failures.insert((failure.identity, raw.sha256));
+                match &failure.raw {
+                    Some(raw) => {
+                        needs.import_failures.insert((failure.identity, raw.sha256));
+                    }
+                    None => {
+                        needs.import_places.insert(failure.place());
+                    }
                 }
             }
             _ => {}

@@ -84,6 +84,8 @@ pub struct State {
     pub contacts: HashMap<(IdentityId, String), ContactRow>,
     /// Failed imports by digest.
     pub import_failures: HashSet<(IdentityId, Sha256Bytes)>,
+    /// Failed imports without bytes, by where and why.
+    pub import_places: HashSet<(IdentityId, String, String)>,
     /// Sources.
     pub sources: HashMap<SourceId, SourceRow>,
     /// Sources of each tenant.
@@ -202,11 +204,16 @@ impl State {
                 self.contacts
                     .insert((row.identity_id, row.address.clone()), row.clone());
             }
-            Change::PutImportFailure(row) => {
-                if let Some(sha256) = row.sha256 {
+            Change::PutImportFailure(row) => match row.sha256 {
+                Some(sha256) => {
                     self.import_failures.insert((row.identity_id, sha256));
                 }
-            }
+                None => {
+                    let (location, reason) = (row.location.clone(), row.reason.clone());
+                    self.import_places
+                        .insert((row.identity_id, location, reason));
+                }
+            },
             Change::Feed(row) => {
                 let counter = self.counters.entry(row.tenant_id).or_default();
                 counter.position = counter.position.max(row.position);

@@ -8,9 +8,9 @@
 
 use postroom_core::{
     AttemptOutcome, AttemptRow, Change, ClaimNextTodo, ClaimTodo, Claimed, Command, Context,
-    CreateTodo, Decision, EndAttempt, HeartbeatTodo, LeaseTerms, Mode, Needs, Outcome, QueueRow,
-    Refusal, RetryTodo, SetQueue, State, TenantRow, TenantStatus, TodoRow, TodoState, UndoClaim,
-    Work, Worker, decide,
+    CreateTodo, Decision, EndAttempt, HeartbeatTodo, LeaseTerms, Mode, Needs, Outcome,
+    QUARANTINE_QUEUE, QueueRow, Refusal, RetryTodo, SetQueue, State, TenantRow, TenantStatus,
+    TodoRow, TodoState, UndoClaim, Work, Worker, decide,
 };
 use postroom_types::{ErrorCode, KeyId, Reach, TenantId, TenantScope, Timestamp, TodoId, limit};
 use proptest::prelude::*;
@@ -674,6 +674,36 @@ fn pauses_double_from_thirty_seconds_and_the_last_try_makes_a_dead_letter() {
     board.one(Command::FailTodo(end)).expect("failed");
     assert!(board.todos[&id].is_dead_letter());
     assert_eq!(board.todos[&id].attempt, 7);
+}
+
+#[test]
+fn held_back_work_is_taken_only_by_who_may_review_it_and_names_its_queue() {
+    let mut board = Board::new();
+    let id = opened(&mut board);
+    if let Some(row) = board.todos.get_mut(&id) {
+        row.queue = QUARANTINE_QUEUE.to_owned();
+    }
+    let named = || Some(vec![QUARANTINE_QUEUE.to_owned()]);
+    for (reviews, granted, queues, taken) in [
+        (false, None, None, false),
+        (false, None, named(), false),
+        (true, None, None, false),
+        (true, named(), None, false),
+        (true, None, named(), true),
+    ] {
+        let worker = Worker {
+            reviews_quarantine: reviews,
+            queues: granted,
+            ..board.worker(1)
+        };
+        let claim = Command::ClaimNextTodo(ClaimNextTodo {
+            worker,
+            queues,
+            terms: LeaseTerms::default(),
+        });
+        let outcome = board.one(claim).expect("decided");
+        assert_eq!(matches!(outcome, Outcome::Claimed(_)), taken, "{outcome:?}");
+    }
 }
 
 #[test]

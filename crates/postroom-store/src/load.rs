@@ -165,6 +165,7 @@ mod tests {
             whole_threads: [thread].into(),
             contacts: [(identity, "x".to_owned())].into(),
             import_failures: [(identity, [0; 32])].into(),
+            import_places: [(identity, "x".to_owned(), "x".to_owned())].into(),
             sources: [source].into(),
             source_counts: [tenant].into(),
             event_keys: [(source, "x".to_owned())].into(),

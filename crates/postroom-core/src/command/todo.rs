@@ -72,7 +72,7 @@ pub struct ClaimTodo {
 pub struct ClaimNextTodo {
     /// Who asks.
     pub worker: Worker,
-    /// Only from these queues.
+    /// Only from these queues; without, from all that it sees but the reserved one.
     pub queues: Option<Vec<String>>,
     /// How it holds.
     pub terms: LeaseTerms,

@@ -215,6 +215,8 @@ impl ClaimSpec {
             let mut only: Vec<String> = names
                 .iter()
                 .filter(|name| worker.sees_queue(name) && !closed.contains(*name))
+                // The reserved queue is only looked into for who names it.
+                .filter(|name| queues.is_some() || name.as_str() != crate::QUARANTINE_QUEUE)
                 .cloned()
                 .collect();
             only.sort_unstable();
@@ -227,7 +229,7 @@ impl ClaimSpec {
         let mut except = Vec::new();
         if only.is_none() {
             except = closed.into_iter().collect();
-            if !worker.sees_queue(crate::QUARANTINE_QUEUE) {
+            if !except.iter().any(|name| name == crate::QUARANTINE_QUEUE) {
                 except.push(crate::QUARANTINE_QUEUE.to_owned());
             }
         }

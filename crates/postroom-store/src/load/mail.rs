@@ -72,6 +72,33 @@ pub(super) async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut Stat
             .import_failures
             .insert((rows::identity_id(row, 0)?, sha256));
     }
+    load_import_places(conn, needs, state).await
+}
+
+/// Failed imports of which there are no bytes.
+async fn load_import_places(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+    let places = needs.import_places.iter();
+    let values = places.flat_map(|(identity, location, reason)| {
+        [
+            Value::from(identity.bits()),
+            location.as_str().into(),
+            reason.as_str().into(),
+        ]
+    });
+    let found = conn
+        .fetch_in(
+            "SELECT identity_id, location, reason FROM (VALUES {}) AS want CROSS JOIN \
+             import_failures WHERE import_failures.identity_id = want.column1 AND \
+             import_failures.sha256 IS NULL AND import_failures.location = want.column2 AND \
+             import_failures.reason = want.column3",
+            3,
+            values.collect(),
+        )
+        .await?;
+    for row in &found {
+        let place = (rows::identity_id(row, 0)?, row.text(1)?, row.text(2)?);
+        state.import_places.insert(place);
+    }
     Ok(())
 }
 

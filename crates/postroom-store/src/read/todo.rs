@@ -218,7 +218,7 @@ pub async fn todo_payload(
 
 /// Whether something waits that such a claimant could take; a cheap look before a claim that
 /// waits. Says yes now and then when nothing is to be had, never no when there is something in
-/// `queues` (or, without, in any queue).
+/// `queues` (or, without, in any queue but the reserved one).
 pub async fn work_waits(
     store: &Store,
     worker: &Worker,
@@ -238,7 +238,7 @@ pub async fn work_waits(
             Some(queues) => select
                 .text(" AND queue IN ")
                 .list(queues.iter().map(|name| name.as_str().into())),
-            None => select,
+            None => select.text(" AND queue <> ").value(QUARANTINE_QUEUE),
         };
         if !select.text(" LIMIT 1").fetch(store).await?.is_empty() {
             return Ok(true);

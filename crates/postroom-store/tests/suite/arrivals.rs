@@ -449,3 +449,30 @@ fn a_failed_import_is_listed_once_with_its_bytes() {
         assert_eq!(bytes.map(|bytes| bytes.len()), Some(300_000));
     });
 }
+
+#[test]
+fn a_file_that_cannot_be_read_is_listed_once_for_each_reason() {
+    on_both(|world: World| async move {
+        let store = &world.store;
+        let fail = |location: &str, reason: &str| {
+            Command::RecordImportFailure(RecordImportFailure {
+                tenant: world.tenant,
+                identity: world.identity,
+                location: location.to_owned(),
+                reason: reason.to_owned(),
+                raw: None,
+            })
+        };
+        for (location, reason, count) in [
+            ("/mail/1", "empty", 1),
+            ("/mail/1", "empty", 1),
+            ("/mail/1", "unreadable", 2),
+            ("/mail/2", "empty", 3),
+            ("/mail/1", "empty", 3),
+        ] {
+            store.transact(fail(location, reason)).await.expect("noted");
+            let listed = read::import_failures(store, &world.tenant_scope(), None, 10).await;
+            assert_eq!(listed.expect("reads").len(), count, "{location}: {reason}");
+        }
+    });
+}

@@ -421,8 +421,19 @@ fn dropped_stays_dropped_and_quarantined_work_is_for_reviewers() {
         };
         let list = read::todos(store, &ordinary, &filter).await;
         assert_eq!(list.expect("reads"), []);
-        let claimed = claim(&world, &reviewer).await.expect("taken");
-        assert_eq!(claimed.row.id, todo.id);
+        // Nor is it the next work of who may review it, who did not ask for it.
+        assert!(claim(&world, &reviewer).await.is_none());
+        let waits = read::work_waits(store, &reviewer, None).await;
+        assert!(!waits.expect("reads"));
+        let named = Command::ClaimNextTodo(ClaimNextTodo {
+            worker: reviewer,
+            queues: Some(vec![QUARANTINE_QUEUE.to_owned()]),
+            terms: LeaseTerms::default(),
+        });
+        match store.transact(named).await.expect("claims") {
+            Outcome::Claimed(claimed) => assert_eq!(claimed.row.id, todo.id),
+            other => panic!("{other:?}"),
+        }
         // Nobody else's work goes there.
         let named = Command::Arrive(Box::new(delivery(&source, "c", routed(Some("quarantine")))));
         assert_eq!(

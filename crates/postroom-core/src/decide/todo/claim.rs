@@ -9,6 +9,7 @@ use crate::{
     Decision, Lease, LeaseTerms, LeaseToken, Outcome, Refusal, State, TodoRow, TodoState, Worker,
     decide::{Context, Tick, active_tenant},
     is_queue_name, lease_token_hash,
+    row::QUARANTINE_QUEUE,
 };
 use postroom_types::{ErrorCode, Timestamp, TodoId, limit};
 
@@ -63,7 +64,7 @@ pub(in crate::decide) fn claim_next(
         .take_while(|(owner, ..)| *owner == tenant)
         .filter_map(|(.., id)| state.todos.get(id))
         .find(|todo| {
-            queues.is_none_or(|queues| queues.contains(&todo.queue))
+            takes_from(queues, &todo.queue)
                 && claim.worker.may_take(todo)
                 && can_be_taken(todo, context.now)
                 && !state.is_closed(tenant, &todo.queue)
@@ -80,6 +81,15 @@ pub(in crate::decide) fn claim_next(
     } else {
         // Others of this round took what was loaded; there may be more.
         Err(Refusal::Deferred)
+    }
+}
+
+/// Whether a claim is for a queue. What waits for a reviewer is taken only by who names its queue: it
+/// is not the next work of whoever may see it.
+fn takes_from(named: Option<&[String]>, queue: &str) -> bool {
+    match named {
+        Some(named) => named.iter().any(|name| name == queue),
+        None => queue != QUARANTINE_QUEUE,
     }
 }
 
