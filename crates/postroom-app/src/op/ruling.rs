@@ -1,8 +1,10 @@
 //! What operations on rules share: reading them, and trying them on events that came in.
 
+use std::collections::BTreeMap;
+
 use postroom_core::{
     Disposition, SourceRow,
-    routing::{RuleError, RuleSet, Rules},
+    routing::{Judgement, RuleError, RuleSet, Rules},
 };
 use postroom_store::read;
 use postroom_types::{ErrorCode, Permission, limit::RULE_DRY_RUN_EVENTS};
@@ -94,6 +96,35 @@ fn refused(error: &RuleError) -> Failure {
     failure
 }
 
+/// Where rules would have sent events that came in already.
+#[derive(Debug, Default, serde::Serialize, schemars::JsonSchema)]
+#[schemars(inline)]
+pub(super) struct Tried {
+    /// Events that they were tried on.
+    #[serde(skip)]
+    pub(super) events: usize,
+    /// How many events would go to each queue.
+    queues: BTreeMap<String, u64>,
+    /// How many would be held back for review.
+    quarantined: u64,
+    /// How many would open no work.
+    dropped: u64,
+}
+
+impl Tried {
+    fn add(&mut self, judgement: &Judgement, source: &SourceRow) {
+        self.events += 1;
+        match judgement.disposition {
+            Disposition::Dropped => self.dropped += 1,
+            Disposition::Quarantined | Disposition::Faulted => self.quarantined += 1,
+            Disposition::Routed => {
+                let queue = judgement.queue.as_ref().unwrap_or(&source.queue);
+                *self.queues.entry(queue.clone()).or_default() += 1;
+            }
+        }
+    }
+}
+
 /// Tries rules on the last events of their source: a rule that faults on what has come in already
 /// would hold back what comes next.
 ///
@@ -104,11 +135,11 @@ pub(super) async fn dry_run(
     source: &SourceRow,
     set: &RuleSet,
     rules: &Rules,
-) -> Result<usize, Failure> {
+) -> Result<Tried, Failure> {
     let (store, scope) = (call.room.store(), call.scope()?);
     let trusted = trusted_actors(source);
     let events = read::events_of_source(store, scope, source.id, RULE_DRY_RUN_EVENTS).await?;
-    let mut tried = 0;
+    let mut tried = Tried::default();
     let mut faults: Vec<(usize, u64, &'static str)> = Vec::new();
     for event in &events {
         if event.carries_mail && !call.actor.holds(Permission::MessagesRead) {
@@ -119,7 +150,7 @@ pub(super) async fn dry_run(
         };
         let envelope = envelope::of_event(event, &body, trusted.as_ref(), &set.params);
         let judgement = rules.evaluate(&envelope);
-        tried += 1;
+        tried.add(&judgement, source);
         if judgement.disposition == Disposition::Faulted {
             let fault = judgement.trace.faults.first();
             faults.extend(fault.map(|fault| (fault.rule_index, event.id, fault.detail)));

@@ -5,7 +5,7 @@ use postroom_types::{Dialect, ErrorCode, Level, Permission, SourceId, TenantId};
 use serde_json::{Map, Value};
 
 use super::{
-    ruling::{ActionShape, RuleShape, compiled, dry_run},
+    ruling::{ActionShape, RuleShape, Tried, compiled, dry_run},
     sourcing::source_in_reach,
 };
 use crate::{
@@ -80,6 +80,8 @@ pub struct Output {
     rules: SourceRules,
     /// Events that they were tried on.
     tried: usize,
+    /// Where they would have sent those.
+    outcome: Tried,
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
@@ -105,7 +107,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         Outcome::Source(row) => Ok(Output {
             source_id: row.id,
             rules: SourceRules::of(row.rules_version, &set),
-            tried,
+            tried: tried.events,
+            outcome: tried,
         }),
         _ => Err(ErrorCode::InternalError.into()),
     }

@@ -214,7 +214,7 @@ fn thread(terminal: Terminal, thread: &Value) {
 
 fn todo(terminal: Terminal, answer: &Value) {
     if answer.get("empty") == Some(&Value::Bool(true)) {
-        terminal.line("Nothing waits.");
+        nothing_waits(terminal, answer);
         return;
     }
     let todo = answer.get("todo").unwrap_or(answer);
@@ -248,6 +248,7 @@ fn todo(terminal: Terminal, answer: &Value) {
         "Tries",
         format!("{} of {}", one("attempt"), one("max_attempts")),
     );
+    line("Held", text(todo, "quarantine_reason"));
     line("Owner", one("owner"));
     line("Event", one("event_id"));
     line("Message", one("message_id"));
@@ -272,6 +273,22 @@ fn todo(terminal: Terminal, answer: &Value) {
         }
     }
     line("Payload", withheld(todo));
+}
+
+/// An empty queue and one that gives out nothing now are two things.
+fn nothing_waits(terminal: Terminal, answer: &Value) {
+    let deferred = answer.get("deferred").and_then(Value::as_array);
+    let Some(deferred) = deferred.filter(|list| !list.is_empty()) else {
+        terminal.line("Nothing waits.");
+        return;
+    };
+    for one in deferred {
+        let why = match text(one, "reason").as_str() {
+            "paused" => "is paused",
+            _ => "has as much in work at once as it may",
+        };
+        terminal.line(&format!("The queue {} {why}.", text(one, "queue")));
+    }
 }
 
 fn withheld(todo: &Value) -> String {

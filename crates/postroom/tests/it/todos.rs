@@ -570,7 +570,10 @@ fn a_paused_or_full_queue_gives_out_nothing() {
         let first = board.open(json!({})).await;
         board.open(json!({})).await;
         set(json!({"paused": true})).await;
-        assert_eq!(board.next(json!({})).await["empty"], true);
+        let none = board.next(json!({})).await;
+        assert_eq!(none["empty"], true);
+        let paused = json!([{"queue": "work", "reason": "paused"}]);
+        assert_eq!(none["deferred"], paused, "not the same as empty");
         let refused = board.word(&first["id"], "claim", json!({})).await;
         assert_eq!((refused.status, refused.code().as_str()), (409, "deferred"));
         let waiting = board.next(json!({"wait_seconds": 30}));
@@ -580,7 +583,9 @@ fn a_paused_or_full_queue_gives_out_nothing() {
             claim["todo"]["id"], first["id"],
             "the wait hears that it goes on"
         );
-        assert_eq!(board.next(json!({})).await["empty"], true, "one at once");
+        let none = board.next(json!({})).await;
+        assert_eq!(none["empty"], true, "one at once");
+        assert_eq!(none["deferred"][0]["reason"], "max_in_flight");
         board.word(&first["id"], "complete", json!({})).await;
         assert_eq!(board.next(json!({})).await["empty"], false);
         let listed = served
@@ -807,6 +812,8 @@ fn a_person_works_at_the_command_line() {
         }
         run(&["queue", "set", "calls", "--paused"]);
         assert!(run(&["queue", "list"]).out.contains("calls"));
+        let none = run(&["todo", "next", "--queue", "calls"]);
+        assert!(none.out.contains("The queue calls is paused."), "{none:?}");
         let over = served.command(&["todo", "claim", &id]);
         assert_eq!(over.exit, 1, "{over:?}");
         assert!(

@@ -400,6 +400,15 @@ fn rules_send_drop_and_hold_back_and_a_fault_never_falls_through() {
         let event = newest(&served).await;
         assert_eq!(event["disposition"], json!("routed"));
         assert_eq!(event["routing"]["rule_name"], json!("urgent"));
+        let (_, again) = ask(&served, "POST", &rules, set.clone()).await;
+        assert_eq!(
+            (&again["tried"], &again["outcome"]),
+            (
+                &json!(1),
+                &json!({"queues": {"bugs": 1}, "quarantined": 0, "dropped": 0})
+            ),
+            "the try says where events would have gone"
+        );
         let dropped = source
             .push(
                 &served,

@@ -102,9 +102,10 @@ pub(super) async fn run(asked: &Rules, connection: &Connection, terminal: Termin
             .map_or(0, Vec::len);
         let number = |name: &str| saved.get(name).and_then(Value::as_u64).unwrap_or_default();
         terminal.line(&format!(
-            "{count} rules are saved as version {}, after a try on the last {} events.",
+            "{count} rules are saved as version {}, after a try on the last {} events{}",
             number("rules_version"),
-            number("tried")
+            number("tried"),
+            outcome(&saved)
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -145,6 +146,25 @@ pub(super) async fn test(asked: &TestRules, connection: &Connection, terminal: T
     }
     let faulted = tried.pointer("/decision/disposition") == Some(&Value::from("faulted"));
     Ok(ExitCode::from(if faulted { PROBLEMS } else { 0 }))
+}
+
+/// Where the rules would have sent the events that they were tried on.
+fn outcome(saved: &Value) -> String {
+    let queues = saved.pointer("/outcome/queues").and_then(Value::as_object);
+    let queues = queues
+        .into_iter()
+        .flatten()
+        .map(|(name, count)| format!("{count} to queue {}", plain(name)));
+    let others = [("quarantined", "held back"), ("dropped", "dropped")];
+    let others = others.into_iter().filter_map(|(name, words)| {
+        let count = saved.pointer(&format!("/outcome/{name}"))?.as_u64()?;
+        (count > 0).then(|| format!("{count} {words}"))
+    });
+    let parts: Vec<String> = queues.chain(others).collect();
+    match parts.is_empty() {
+        true => ".".to_owned(),
+        false => format!(": {}.", parts.join(", ")),
+    }
 }
 
 /// A decision in a line, then how it came about.
