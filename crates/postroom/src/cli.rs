@@ -36,7 +36,7 @@ pub(crate) struct Global {
     /// Configuration file [default: postroom.toml, when there is one]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Data folder [default: ./postroom-data]
+    /// Data folder [default: ./postroom-data; demo: a temporary folder, gone afterwards]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
     /// Talk to this server instead of the data folder
@@ -268,7 +268,7 @@ fn verb_command(verb: &'static Verb) -> clap::Command {
                 .iter()
                 .position(|positional| *positional == name)
             {
-                Some(place) => property.positional(true).index(place + 1),
+                Some(place) => property.positional(!verb.spares(&name)).index(place + 1),
                 None => property.option(),
             };
             command = command.arg(arg);
@@ -281,7 +281,10 @@ fn verb_command(verb: &'static Verb) -> clap::Command {
 pub(crate) fn parse(
     words: impl IntoIterator<Item = std::ffi::OsString>,
 ) -> Result<Asked, clap::Error> {
-    let matches = command().try_get_matches_from(words)?;
+    let words: Vec<std::ffi::OsString> = words.into_iter().collect();
+    let matches = command()
+        .try_get_matches_from(&words)
+        .map_err(|error| help_of_call(error, &words))?;
     for verb in VERBS {
         let mut at = &matches;
         let mut fits = true;
@@ -304,9 +307,40 @@ pub(crate) fn parse(
     }
     let mut cli = Cli::from_arg_matches(&matches)?;
     if let Command::Call(call) = &mut cli.command {
+        if call.arguments.iter().any(|word| word == "--help")
+            && let Some(help) = operation_help(&call.operation)
+        {
+            return Err(help);
+        }
         take_globals(call, &mut cli.global)?;
     }
     Ok(Asked::Command(Box::new(cli)))
+}
+
+/// Help that was asked for behind `call OPERATION` is that of the operation.
+fn help_of_call(error: clap::Error, words: &[std::ffi::OsString]) -> clap::Error {
+    if error.kind() != clap::error::ErrorKind::DisplayHelp {
+        return error;
+    }
+    let mut pairs = words.iter().zip(words.iter().skip(1));
+    let named = pairs.find(|(word, _)| *word == "call");
+    let help = named.and_then(|(_, name)| operation_help(name.to_str()?));
+    help.unwrap_or(error)
+}
+
+/// What an operation does and its arguments, as help.
+fn operation_help(name: &str) -> Option<clap::Error> {
+    let operation = postroom_app::operation::find(name)?;
+    let shown = clap::Command::new(operation.name)
+        .bin_name(format!("postroom call {}", operation.name))
+        .about(operation.description)
+        .after_help("One JSON object of arguments may stand instead of the options.")
+        .args(
+            arguments::properties(operation)
+                .iter()
+                .map(arguments::Property::option),
+        );
+    shown.try_get_matches_from([operation.name, "--help"]).err()
 }
 
 /// The words behind `call OPERATION` are the operation's; the options of every command may stand
@@ -373,6 +407,22 @@ mod tests {
         };
         assert_eq!(call.arguments, ["--q", "a b"]);
         assert!(cli.global.json && cli.global.data.is_some());
+    }
+
+    #[test]
+    fn help_behind_an_operation_lists_its_arguments() {
+        for words in [
+            &["call", "mail_search", "--help"][..],
+            &["call", "mail_search", "--limit", "3", "--help"],
+        ] {
+            let error = parsed(words).expect_err("help");
+            assert_eq!(error.kind(), clap::error::ErrorKind::DisplayHelp);
+            let help = error.to_string();
+            assert!(help.contains("postroom call mail_search"), "{help}");
+            assert!(help.contains("--q <TEXT>"), "{help}");
+        }
+        let help = parsed(&["call", "--help"]).expect_err("help").to_string();
+        assert!(help.contains("OPERATION"), "{help}");
     }
 
     #[test]

@@ -84,6 +84,7 @@ const SOURCES: View = View::Table(
         ("QUEUE", "/target_queue"),
         ("STATE", "/state"),
         ("TRUST", "/trust_mode"),
+        ("TRUSTED", "/trusted_actors/logins"),
         ("EVENTS", "/deliveries"),
         ("LAST", "/last_delivery_at"),
         ("REFUSED", "/last_refusal/reason"),
@@ -431,12 +432,20 @@ pub(crate) const VERBS: &[Verb] = &[
 pub(crate) const WORDS: &[(&[&str], &str)] = &[(&["identity", "create"], "address")];
 
 impl Verb {
+    /// Whether an argument that stands without an option may be left out.
+    pub(crate) fn spares(&self, argument: &str) -> bool {
+        SPARED.contains(&(self.words, argument))
+    }
+
     /// The argument that may stand without its option.
     pub(crate) fn word(&self) -> Option<&'static str> {
         let known = WORDS.iter().find(|(words, _)| *words == self.words);
         known.map(|(_, argument)| *argument)
     }
 }
+
+/// Arguments that stand without an option and may be left out, by verb.
+pub(crate) const SPARED: &[(&[&str], &str)] = &[(&["key", "create"], "name")];
 
 /// Operations that commands of the process use themselves.
 pub(crate) mod used {

@@ -151,6 +151,11 @@ impl Property {
         self.name.replace('_', "-")
     }
 
+    /// The option as a person writes it.
+    fn shown(&self) -> String {
+        format!("--{}", self.flag())
+    }
+
     fn help(&self) -> String {
         self.about.trim_end_matches('.').to_owned()
     }
@@ -164,12 +169,13 @@ impl Property {
         }
     }
 
-    /// The value that the words stand for; words of one text are joined by a space.
-    pub(crate) fn read(&self, words: &[String]) -> Result<Value, Trouble> {
+    /// The value that the words stand for; words of one text are joined by a space. `shown` is what
+    /// the command line calls it.
+    fn read(&self, words: &[String], shown: &str) -> Result<Value, Trouble> {
         let joined = words.join(" ");
         let wrong = |expected: &str| {
             Trouble::usage(
-                format!("--{} is not valid: expected {expected}.", self.flag()),
+                format!("{shown} is not valid: expected {expected}."),
                 "Correct the value; --help describes it.",
             )
         };
@@ -198,10 +204,11 @@ impl Property {
     }
 }
 
-/// What was given of an operation's arguments.
+/// What was given of an operation's arguments, some of which stand without an option.
 pub(crate) fn read(
     properties: &[Property],
     matches: &ArgMatches,
+    positional: &[&str],
 ) -> Result<Map<String, Value>, Trouble> {
     let mut arguments = Map::new();
     for property in properties {
@@ -209,7 +216,11 @@ pub(crate) fn read(
             continue;
         };
         let words: Vec<String> = words.cloned().collect();
-        arguments.insert(property.name.clone(), property.read(&words)?);
+        let shown = match positional.contains(&property.name()) {
+            true => property.name.to_uppercase(),
+            false => property.shown(),
+        };
+        arguments.insert(property.name.clone(), property.read(&words, &shown)?);
     }
     Ok(arguments)
 }
@@ -276,7 +287,10 @@ pub(crate) fn read_words(
     }
     given
         .into_iter()
-        .map(|(property, words)| Ok((property.name.clone(), property.read(&words)?)))
+        .map(|(property, words)| {
+            let value = property.read(&words, &property.shown())?;
+            Ok((property.name.clone(), value))
+        })
         .collect()
 }
 

@@ -92,7 +92,10 @@ impl Trouble {
             terminal.note(&format!("  {line}"));
         }
         if !self.fix.is_empty() {
-            terminal.note(&format!("  what to do: {}", self.fix));
+            terminal.note(&format!(
+                "  what to do: {}",
+                spoken(&self.fix, &self.details)
+            ));
         }
     }
 
@@ -117,6 +120,30 @@ impl Trouble {
         }
         json!({ "error": error })
     }
+}
+
+/// Advice for a person: where it points into the details of the envelope, what stands there.
+fn spoken(fix: &str, details: &Value) -> String {
+    let errors = details.get("errors").and_then(Value::as_array);
+    let mut paths: Vec<&str> = errors
+        .into_iter()
+        .flatten()
+        .filter_map(|error| error.get("path").and_then(Value::as_str))
+        .filter(|path| !path.is_empty())
+        .collect();
+    paths.dedup();
+    let fields = match paths.is_empty() {
+        true => "what is named above".to_owned(),
+        false => paths.join(", "),
+    };
+    let value = |name: &str| match details.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "the place named above".to_owned(),
+    };
+    fix.replace("the fields in details.errors", &fields)
+        .replace("at details.position", &format!("at {}", value("position")))
+        .replace("details.required", &value("required"))
 }
 
 /// The facts of an error in lines for a person.
@@ -162,5 +189,33 @@ impl From<Failure> for Trouble {
 impl From<ConfigError> for Trouble {
     fn from(error: ConfigError) -> Self {
         Self::new("config", format!("{error}."), error.fix(), USAGE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postroom_types::ErrorCode;
+
+    #[test]
+    fn advice_to_a_person_names_what_the_details_hold() {
+        let errors = json!({"errors": [{"path": "level", "message": "m"}, {"path": "name", "message": "m"}]});
+        for (code, details, expected) in [
+            (ErrorCode::InvalidRequest, errors, "level, name"),
+            (ErrorCode::InvalidRequest, Value::Null, "above"),
+            (ErrorCode::InvalidQuery, json!({"position": 7}), "at 7"),
+            (
+                ErrorCode::PermissionDenied,
+                json!({"required": "todos:work"}),
+                "todos:work",
+            ),
+        ] {
+            let said = spoken(code.fix(), &details);
+            assert!(said.contains(expected), "{said}");
+        }
+        for code in ErrorCode::ALL {
+            let said = spoken(code.fix(), &Value::Null);
+            assert!(!said.contains("details."), "{said}");
+        }
     }
 }

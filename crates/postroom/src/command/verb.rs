@@ -10,7 +10,7 @@ use super::Done;
 use crate::{
     cli::{
         Call, Global,
-        alias::{Target, Verb, View},
+        alias::{Target, Verb, View, used},
         arguments, render,
         terminal::Terminal,
         trouble::Trouble,
@@ -35,7 +35,7 @@ pub(super) async fn run(
         .filter(|_| verb.calls.iter().any(|call| call.by_id.is_some()));
     let target = target(verb, id.map(String::as_str))?;
     let row = find(target.operation)?;
-    let mut given = arguments::read(&arguments::properties(row), matches)?;
+    let mut given = arguments::read(&arguments::properties(row), matches, verb.positional)?;
     if let (Some((_, argument)), Some(id)) = (target.by_id, id) {
         given.insert(argument.to_owned(), id.as_str().into());
     }
@@ -102,7 +102,9 @@ async fn perform(
     };
     let connection = Connection::open(config, false).await?;
     let answer = async {
-        level_of_key(row, &global, &mut given);
+        if row.name == used::CREATE_KEY {
+            complete_key(&global, &mut given)?;
+        }
         let mailboxes = connection.mailboxes_for(row, &global, &mut given).await?;
         first_that_has(&connection, row, given, mailboxes).await
     }
@@ -115,20 +117,48 @@ async fn perform(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A key that is made for a mailbox is an identity's key, unless the command says otherwise.
-fn level_of_key(row: &Operation, global: &Global, given: &mut Map<String, Value>) {
-    let takes = |name: &str| {
-        row.input_schema()
-            .pointer(&format!("/properties/{name}"))
-            .is_some()
-    };
-    if takes("level")
-        && takes("permissions")
-        && global.identity.is_some()
-        && !given.contains_key("level")
-    {
+/// A key that is made for a mailbox is an identity's key, unless the command says otherwise; what its
+/// reach needs and the command does not say is asked for in the command's words.
+fn complete_key(global: &Global, given: &mut Map<String, Value>) -> Result<(), Trouble> {
+    let mailbox = given.get("identity").and_then(Value::as_str);
+    let mailbox = mailbox.or(global.identity.as_deref()).map(str::to_owned);
+    if mailbox.is_some() && !given.contains_key("level") {
         given.insert("level".to_owned(), "identity".into());
     }
+    let level = given.get("level").and_then(Value::as_str);
+    let wide = "--permissions NAMES separated by commas, such as messages:read,search:read";
+    let lacking = match level {
+        None => Some((
+            "A key needs a mailbox, or the level of what it reaches.".to_owned(),
+            format!(
+                "Add --as ADDRESS for a key of one mailbox, which gets what an agent needs; or \
+                 --level tenant and {wide}."
+            ),
+        )),
+        Some("identity") if mailbox.is_none() => Some((
+            "A key of level identity needs its mailbox.".to_owned(),
+            "Add --as ADDRESS; `postroom identity list` shows the addresses.".to_owned(),
+        )),
+        Some(level) if level != "identity" && !given.contains_key("permissions") => Some((
+            format!("A key of level {level} has no permissions unless they are named."),
+            format!("Add {wide}; `postroom key create --help` lists them."),
+        )),
+        Some(_) => None,
+    };
+    if let Some((message, fix)) = lacking {
+        return Err(Trouble::usage(message, fix));
+    }
+    if !given.contains_key("name") {
+        // A name is for people: whose mail it reads says more than a number.
+        let name: String = mailbox
+            .as_deref()
+            .unwrap_or("key")
+            .chars()
+            .take(78)
+            .collect();
+        given.insert("name".to_owned(), name.into());
+    }
+    Ok(())
 }
 
 /// Calls the operation; where several mailboxes could be meant, in one after the other until one has

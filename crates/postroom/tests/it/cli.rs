@@ -246,6 +246,39 @@ fn a_mailbox_is_made_by_its_address_with_or_without_the_option() {
 }
 
 #[test]
+fn a_key_is_made_with_what_an_agent_needs_or_the_command_says_what_to_add() {
+    let served = Served::start("serve", None);
+    let address = "ann@shore.example";
+    assert_eq!(served.command(&["identity", "create", address]).exit, 0);
+    let made = served.command(&["key", "create", "--as", address, "--json"]);
+    assert_eq!(made.exit, 0, "{made:?}");
+    let key = made.json();
+    assert_eq!(
+        (&key["name"], &key["level"]),
+        (&address.into(), &"identity".into())
+    );
+    let permissions = key["permissions"].to_string();
+    for permission in ["messages:read", "todos:work"] {
+        assert!(permissions.contains(permission), "{permissions}");
+    }
+    for (words, advice) in [
+        (&["key", "create"][..], "--as ADDRESS"),
+        (&["key", "create", "--level", "identity"], "--as ADDRESS"),
+        (
+            &["key", "create", "ops", "--level", "tenant"],
+            "--permissions",
+        ),
+    ] {
+        let refused = served.command(words);
+        assert_eq!(refused.exit, 2, "{refused:?}");
+        assert!(refused.err.contains(advice), "{refused:?}");
+        assert!(!refused.err.contains("details."), "{refused:?}");
+    }
+    let number = served.command(&["event", "show", "first"]);
+    assert!(number.err.contains("ID is not valid"), "{number:?}");
+}
+
+#[test]
 fn the_data_folder_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let served = Served::start("serve", None);

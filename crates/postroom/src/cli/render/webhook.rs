@@ -84,6 +84,7 @@ pub(super) fn source(terminal: Terminal, answer: &Value) {
     line("URL", text(source, "ingest_url"));
     line("State", text(source, "state"));
     line("Trust", text(source, "trust_mode"));
+    line("Trusted", trusted(source));
     line("Queue", text(source, "target_queue"));
     line("Mailbox", text(source, "identity_id"));
     let secret = match text(source, "fingerprint") {
@@ -135,6 +136,25 @@ pub(super) fn source(terminal: Terminal, answer: &Value) {
         .filter(|action| !action.is_null())
     {
         line("Else", plain(&action.to_string()));
+    }
+}
+
+/// Whose deeds open work at once, at a forge; nothing where nobody is named.
+pub(super) fn trusted(source: &Value) -> String {
+    let Some(actors) = source
+        .get("trusted_actors")
+        .filter(|value| value.is_object())
+    else {
+        return String::new();
+    };
+    if actors.get("allow_all") == Some(&Value::Bool(true)) {
+        return "everybody".to_owned();
+    }
+    let logins = actors.get("logins").and_then(Value::as_array);
+    let logins = logins.into_iter().flatten().filter_map(Value::as_str);
+    match logins.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => "nobody".to_owned(),
+        names => plain(&names),
     }
 }
 
