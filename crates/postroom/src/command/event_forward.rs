@@ -106,7 +106,11 @@ async fn follow(
     };
     if !terminal.json {
         terminal.note(&format!(
-            "Forwarding to {}; Ctrl-C ends it.",
+            "Forwarding {} to {}; Ctrl-C ends it.",
+            match asked.mail {
+                true => "events and mail",
+                false => "events (mail too with --mail)",
+            },
             poster.shown()
         ));
     }
