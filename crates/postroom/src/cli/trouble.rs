@@ -136,14 +136,15 @@ fn spoken(fix: &str, details: &Value) -> String {
         true => "what is named above".to_owned(),
         false => paths.join(", "),
     };
-    let value = |name: &str| match details.get(name) {
-        Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
-        None => "the place named above".to_owned(),
+    let position = match details.get("position") {
+        Some(position) => format!("at position {position}"),
+        None => "where it says".to_owned(),
     };
+    let required = details.get("required").and_then(Value::as_str);
+    let required = required.unwrap_or("what is named above");
     fix.replace("the fields in details.errors", &fields)
-        .replace("at details.position", &format!("at {}", value("position")))
-        .replace("details.required", &value("required"))
+        .replace("at details.position", &position)
+        .replace("details.required", required)
 }
 
 /// The facts of an error in lines for a person.
@@ -203,7 +204,11 @@ mod tests {
         for (code, details, expected) in [
             (ErrorCode::InvalidRequest, errors, "level, name"),
             (ErrorCode::InvalidRequest, Value::Null, "above"),
-            (ErrorCode::InvalidQuery, json!({"position": 7}), "at 7"),
+            (
+                ErrorCode::InvalidQuery,
+                json!({"position": 7}),
+                "at position 7",
+            ),
             (
                 ErrorCode::PermissionDenied,
                 json!({"required": "todos:work"}),
