@@ -8,7 +8,7 @@ use std::{net::IpAddr, sync::Arc};
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{ConnectInfo, Path, Request, State},
+    extract::{ConnectInfo, Path, Request, State, rejection::PathRejection},
     response::Response,
     routing::any,
 };
@@ -42,9 +42,11 @@ pub(crate) fn routes(surfaces: Arc<Surfaces>) -> Router {
 async fn deliver(
     State(surfaces): State<Arc<Surfaces>>,
     peer: Option<Extension<ConnectInfo<std::net::SocketAddr>>>,
-    Path(token): Path<String>,
+    token: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response {
+    // A token that is no UTF-8 is of no source, like any other that nobody has.
+    let token = token.map(|Path(token)| token).unwrap_or_default();
     let request_id = postroom_app::random::request_id(surfaces.room.now());
     let peer = peer.map(|Extension(ConnectInfo(peer))| peer.ip());
     let delivering = take(surfaces, peer, token, request);

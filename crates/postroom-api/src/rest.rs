@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{RawPathParams, Request, State},
+    extract::{RawPathParams, Request, State, rejection::RawPathParamsRejection},
     response::Response,
     routing::{MethodFilter, MethodRouter, on},
 };
@@ -74,8 +74,17 @@ fn methods(rows: &[(&'static Operation, &'static Route)]) -> MethodRouter<Arc<Su
             filter,
             move |state: Shared,
                   id: Extension<RequestId>,
-                  path: RawPathParams,
-                  request: Request| { handle(state, id, path, request, rows.clone()) },
+                  path: Result<RawPathParams, RawPathParamsRejection>,
+                  request: Request| {
+                let rows = rows.clone();
+                async move {
+                    match path {
+                        Ok(path) => handle(state, id, path, request, rows).await,
+                        // A path that is no UTF-8 names nothing here.
+                        Err(_) => answer::refuse(ErrorCode::RouteNotFound, id.0),
+                    }
+                }
+            },
         ));
     }
     router.fallback(move |Extension(request_id): Extension<RequestId>| {

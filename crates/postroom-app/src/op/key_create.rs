@@ -62,7 +62,8 @@ pub struct Input {
     /// Queues whose todos it sees and works on; all when left out.
     #[schemars(length(max = 64))]
     queues: Option<Vec<String>>,
-    /// Whole https addresses to which it may replay events; the first is used when a replay names none.
+    /// Whole https addresses of its replays: the first is used when a replay names none. They are no bound: a replay
+    /// may name another address.
     #[schemars(length(max = 16))]
     replay_targets: Option<Vec<String>>,
     /// Live or test.
@@ -148,7 +149,7 @@ pub(super) fn check_not_wider(
 }
 
 /// A key that was granted some queues grants no others.
-fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result<(), Failure> {
+pub(super) fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result<(), Failure> {
     let Some(own) = &actor.grants.queues else {
         return Ok(());
     };

@@ -48,6 +48,7 @@ pub struct Input {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<ApiKey, Failure> {
     let key = key_in_reach(call, input.key_id).await?;
+    // A key may end one that is wider: what leaked must end at once, whoever sees it first.
     let command = Command::RevokeKey {
         tenant: key.tenant_id,
         key: key.id,

@@ -4,7 +4,7 @@ use postroom_core::{Command, Outcome, SetQueue};
 use postroom_store::read;
 use postroom_types::{Dialect, ErrorCode, Level, Permission};
 
-use super::working;
+use super::{source_create::check_granted, working};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -28,7 +28,7 @@ pub const ROW: Operation = Operation {
     annotations: Annotations::CHANGE,
     streams: false,
     dialect: Dialect::Events,
-    errors: &[ErrorCode::CeilingExceeded],
+    errors: &[ErrorCode::CeilingExceeded, ErrorCode::Forbidden],
     input: schema::input::<Input>,
     output: schema::output::<Queue>,
     handler: json_handler!(run),
@@ -49,6 +49,7 @@ pub struct Input {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Queue, Failure> {
+    check_granted(&call.actor.grants, &input.queue)?;
     let command = SetQueue {
         scope: *call.scope()?,
         queue: input.queue,

@@ -307,6 +307,41 @@ async fn a_revoked_key_ends_with_its_next_request() {
 }
 
 #[tokio::test]
+async fn a_key_of_some_queues_reaches_no_others_through_keys_or_their_setup() {
+    let world = World::new().await;
+    let mut narrow = world.tenant.clone();
+    narrow.grants.queues = Some(vec!["only".to_owned()]);
+    let refused = async |name: &str, arguments: Value| {
+        world
+            .call(&narrow, name, arguments, Surface::Rest)
+            .await
+            .expect_err(name)
+            .code
+    };
+    let rotate = json!({"key_id": world.own.key, "overlap_hours": 0});
+    assert_eq!(
+        refused("key_rotate", rotate).await,
+        ErrorCode::KeyScopeExceeded
+    );
+    assert!(world.room.authenticate(&world.agent_token).await.is_ok());
+    for change in [json!({"paused": true}), json!({"max_in_flight": 1})] {
+        let mut arguments = change;
+        arguments["queue"] = json!("other");
+        assert_eq!(
+            refused("queue_update", arguments).await,
+            ErrorCode::Forbidden
+        );
+    }
+    world
+        .ok(
+            &narrow,
+            "queue_update",
+            json!({"queue": "only", "paused": true}),
+        )
+        .await;
+}
+
+#[tokio::test]
 async fn no_key_makes_or_rotates_a_wider_one() {
     let world = World::new().await;
     let mut narrow = world.tenant.clone();

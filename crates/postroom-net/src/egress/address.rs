@@ -256,6 +256,12 @@ fn admit_6(address: Ipv6Addr, allowed: &[Range]) -> Result<Class, Class> {
             == 0
     });
     let Some(Block6(start, prefix, class, exemption)) = block else {
+        // An interface may be named by its IPv4 address (ISATAP, RFC 5214 section 6.1): whoever tunnels
+        // so would dial that one.
+        if matches!((bits >> 32) as u32, 0x0000_5efe | 0x0200_5efe) {
+            let inner = Ipv4Addr::from_bits(bits as u32);
+            return Err(refused_inner(admit_4(inner, &[])));
+        }
         // Outside of what is handed out nothing can be reached, now.
         return if bits >> 125 == 0b001 {
             Ok(Class::Public)

@@ -153,6 +153,7 @@ fn bodies_and_methods_that_do_not_fit_are_refused_by_the_table_of_errors() {
         let cases = [
             ("DELETE", "/v1/identities", 405, "method_not_allowed"),
             ("GET", "/v1/nothing/here", 404, "route_not_found"),
+            ("GET", "/v1/events/%ff", 404, "route_not_found"),
             ("GET", "/v1/identities?limit=0", 400, "invalid_request"),
             ("GET", "/v1/identities?limit=101", 400, "invalid_request"),
             ("GET", "/v1/identities?no_such=1", 400, "invalid_request"),

@@ -240,7 +240,8 @@ fn a_source_without_its_secret_stores_nothing_until_it_has_one() {
         assert_eq!(set.status, 200, "{set:?}");
         assert!(!set.body.contains(secret));
         assert_eq!(send(signed(now)).await.status, 202);
-        for skew in [-301, 301, -400_000_000, 9_000_000_000] {
+        // A clock that went on since brings what is ahead nearer; the very bounds are tested by vectors.
+        for skew in [-301, 360, -400_000_000, 9_000_000_000] {
             let stale = send(signed(now + skew)).await;
             assert_eq!(stale.status, 401, "{skew}");
         }
