@@ -26,6 +26,12 @@ fn same_meaning(vector: &Vector, body: &[u8]) -> bool {
         "twilio" | "plivo" | "vonage" => {
             let sorted = |bytes: &[u8]| {
                 let mut pairs: Vec<_> = form_urlencoded::parse(bytes).into_owned().collect();
+                // The signature stands among the fields, in hexadecimal, which has no case.
+                for (name, value) in &mut pairs {
+                    if name == "sig" {
+                        value.make_ascii_lowercase();
+                    }
+                }
                 pairs.sort();
                 pairs.dedup();
                 pairs
