@@ -20,6 +20,14 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
+    // What the cargo that runs us says of this package would make build scripts that look at it, and all
+    // that depends on them, run anew.
+    for (name, _) in std::env::vars_os() {
+        let inherited = name.to_string_lossy();
+        if inherited.starts_with("CARGO_PKG_") || inherited.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name);
+        }
+    }
     command
 }
 
