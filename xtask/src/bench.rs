@@ -54,7 +54,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         &["build", "--release", "--locked", "-p", "postroom"],
     )?;
     let peers = !options.no_peers;
-    let report = match options.name {
+    let mut report = match options.name {
         Name::Accept => accept::run(options.count.unwrap_or(20_000), peers)?,
         Name::Import => import::run(options.count.unwrap_or(20_000), peers)?,
         Name::Ingest => ingest::run(options.count.unwrap_or(50_000), peers)?,
@@ -64,6 +64,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Name::Start => start::run(options.count.unwrap_or(100_000))?,
         Name::Todos => todos::run(options.count.unwrap_or(20_000), peers)?,
     };
+    if !peers {
+        report.without_peers();
+    }
     report.print_and_write()
 }
 

@@ -27,6 +27,11 @@ impl Report {
         }
     }
 
+    /// Says in the command that the peers were left out.
+    pub(crate) fn without_peers(&mut self) {
+        self.command.push_str(" --no-peers");
+    }
+
     /// Adds a row.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         eprintln!("{}", cells.join(" | "));
