@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "postroom-types",
     "postroom-mail",
     "postroom-webhook",
+    "postroom-compose",
     "postroom-query",
     "postroom-mcp",
     "postroom-core",

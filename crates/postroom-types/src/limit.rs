@@ -347,6 +347,14 @@ limits! {
     TODO_KEPT_DAYS: u64 = 30, "it is removed with its attempts";
     /// Todos of one tenant that are kept although they have ended, the newest.
     TODOS_KEPT: usize = 500_000, "older ones are removed with their attempts";
+    /// JSON text of one e-mail document, bytes.
+    COMPOSE_BYTES: usize = 1024 * 1024, "limit.size";
+    /// Nesting of JSON values in an e-mail document.
+    COMPOSE_DEPTH: usize = 64, "limit.depth";
+    /// JSON values in an e-mail document.
+    COMPOSE_NODES: usize = 5_000, "limit.nodes";
+    /// Issues of one e-mail document.
+    COMPOSE_ISSUES: usize = 200, "issues.truncated";
     /// Prompt argument, characters.
     PROMPT_ARGUMENT_CHARS: usize = 500, "cut";
     /// Metadata entries of an identity.
