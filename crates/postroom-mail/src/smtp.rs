@@ -9,6 +9,7 @@
 //! quoted local part is never flattened into another address, and an argument that a command does
 //! not have is refused.
 
+pub mod client;
 mod command;
 mod data;
 mod envelope;

@@ -19,6 +19,7 @@ mod dns_file;
 mod exchange;
 mod headers;
 mod policy;
+mod relay;
 mod request;
 mod resolve;
 mod target;

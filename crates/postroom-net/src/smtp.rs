@@ -5,6 +5,7 @@
 
 mod accept;
 mod bounds;
+pub mod send;
 mod session;
 mod sink;
 

@@ -142,6 +142,42 @@ limits! {
     SMTP_HELD_BYTES: usize = 512 * 1024 * 1024, "452 4.3.1";
     /// Time that a command in progress has when the process ends, milliseconds.
     SMTP_SHUTDOWN_MS: u64 = 10 * 1_000, "the connection is closed";
+    /// One composed mail, bytes; a relay's own limit may be smaller.
+    COMPOSED_MAIL_BYTES: usize = 36 * 1024 * 1024, "413 message_too_large";
+    /// Attachments of one composed mail.
+    SEND_ATTACHMENTS: usize = 32, "invalid_request";
+    /// Value of one header field that a caller sets, bytes.
+    SEND_HEADER_VALUE_BYTES: usize = 2_048, "invalid_request";
+    /// Header fields that a caller sets, bytes.
+    SEND_HEADERS_BYTES: usize = 16 * 1024, "invalid_request";
+    /// References of one composed mail.
+    REFERENCES_SENT: usize = 20, "the first and the newest are kept";
+    /// A Message-ID that a composed mail refers to, bytes.
+    MESSAGE_ID_SENT_BYTES: usize = 900, "left out";
+    /// Recipients read of one delivery report.
+    REPORT_RECIPIENTS: usize = 200, "the rest is not read";
+    /// Words of one delivery report's diagnostic, characters.
+    REPORT_DIAGNOSTIC_CHARS: usize = 500, "cut";
+    /// Time to connect to the relay, milliseconds.
+    RELAY_CONNECT_MS: u64 = 10 * 1_000, "nothing was handed over, retry";
+    /// Time for the relay's answer to one command, milliseconds.
+    RELAY_COMMAND_MS: u64 = 30 * 1_000, "nothing was handed over, retry";
+    /// Time for the relay's answer to the end of a message, milliseconds.
+    RELAY_ANSWER_MS: u64 = 60 * 1_000, "uncertain, transport_timeout";
+    /// Time for one message through the relay, milliseconds.
+    RELAY_TOTAL_MS: u64 = 4 * 60 * 1_000, "retry, or uncertain once handed over";
+    /// Connections to the relay.
+    RELAY_CONNECTIONS: usize = 8, "the message waits inside its own time";
+    /// Time that a connection to the relay is kept without a message, milliseconds.
+    RELAY_IDLE_MS: u64 = 20 * 1_000, "it is closed";
+    /// Messages of one connection to the relay.
+    RELAY_MESSAGES: usize = 1_000, "a new connection is made";
+    /// Lines of one answer of the relay.
+    RELAY_REPLY_LINES: usize = 128, "the connection is given up";
+    /// One answer line of the relay, bytes with its line end.
+    RELAY_LINE_BYTES: usize = 4_096, "the connection is given up";
+    /// Words of one answer of the relay that are kept, characters.
+    RELAY_ANSWER_CHARS: usize = 500, "cut";
     /// Commands waiting for the writer.
     WRITER_QUEUE: usize = 4_096, "the caller waits, then 503 unavailable";
     /// Bytes of raw mail waiting for the writer.
@@ -355,6 +391,44 @@ limits! {
     COMPOSE_NODES: usize = 5_000, "limit.nodes";
     /// Issues of one e-mail document.
     COMPOSE_ISSUES: usize = 200, "issues.truncated";
+    /// Key against doubles of a send, printable ASCII bytes.
+    IDEMPOTENCY_KEY_BYTES: usize = 255, "invalid_idempotency_key";
+    /// Time that a send's key against doubles is known, milliseconds.
+    IDEMPOTENCY_LIFE_MS: u64 = 30 * 24 * 60 * 60 * 1_000_u64, "the same key sends anew";
+    /// Recipients of one mail that is sent, whatever the policy says.
+    SENT_RECIPIENTS: usize = 49, "400 too_many_recipients";
+    /// One mail that is sent, bytes as composed.
+    SENT_MAIL_BYTES: u64 = 30 * 1024 * 1024, "413 message_too_large";
+    /// Hop of a mail that is sent: mails that answered each other, this one counted.
+    SENT_HOPS: u64 = 10, "409 loop_detected";
+    /// Sends of one mailbox and of one tenant per day that a policy may allow.
+    SENT_PER_DAY: u64 = 1_000_000, "invalid_request";
+    /// Sends that one command claims or records.
+    SEND_BATCH: usize = 256, "the rest waits for the next command";
+    /// Age at which a claim without outcome is given up, milliseconds.
+    SEND_CLAIM_MS: u64 = 5 * 60 * 1_000, "uncertain, never sent again";
+    /// Time for which a send that was put off is tried again, milliseconds.
+    SEND_RETRY_MS: u64 = 24 * 60 * 60 * 1_000, "failed, quota_exhausted";
+    /// Words of a transport that are kept of one delivery, characters.
+    SEND_REASON_CHARS: usize = 200, "cut";
+    /// Sends per minute and identity.
+    RATE_SEND_PER_MINUTE: u32 = 120, "429 rate_limited, bucket send";
+    /// One uploaded file, bytes.
+    UPLOAD_BYTES: u64 = 20 * 1024 * 1024, "413 payload_too_large";
+    /// Uploaded files of one mailbox.
+    UPLOADS_PER_IDENTITY: usize = 100, "409 ceiling_exceeded";
+    /// Life of an uploaded file, milliseconds.
+    UPLOAD_LIFE_MS: u64 = 24 * 60 * 60 * 1_000, "404 upload_not_found";
+    /// Drafts of one mailbox.
+    DRAFTS_PER_IDENTITY: usize = 1_000, "409 ceiling_exceeded";
+    /// One draft, bytes of JSON.
+    DRAFT_BYTES: usize = 1024 * 1024, "invalid_request";
+    /// Allow and block entries of one tenant.
+    LIST_ENTRIES_PER_TENANT: usize = 10_000, "409 ceiling_exceeded";
+    /// Text and HTML of a signature, bytes each.
+    SIGNATURE_BYTES: usize = 16 * 1024, "invalid_request";
+    /// Words that say a program wrote a mail, characters.
+    DISCLOSURE_CHARS: usize = 500, "invalid_request";
     /// Prompt argument, characters.
     PROMPT_ARGUMENT_CHARS: usize = 500, "cut";
     /// Metadata entries of an identity.
