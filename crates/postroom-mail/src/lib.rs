@@ -2,8 +2,10 @@
 //!
 //! For: reading a raw mail of any quality into a [`Parsed`] message: header mailboxes, dates,
 //! charsets, text, visible text of HTML, the new words apart from quoted history, attachments,
-//! threading keys, the kind of automation, and a list of what was wrong with it. The SMTP server's
-//! state machine ([`smtp`]) lives here too.
+//! threading keys, the kind of automation, and a list of what was wrong with it. The way back, from
+//! an intent to the bytes that leave, is [`compose`]; reports about what left are read by [`dsn`];
+//! [`thread_token`] signs the reply address of a thread. The SMTP state machines ([`smtp`]) live here
+//! too.
 //!
 //! Never: no sockets, files, clock or randomness. Reading never fails and never panics: whatever
 //! the bytes are, there is a message, and what could not be read is listed as a [`Defect`] while
@@ -18,8 +20,10 @@
 mod automation;
 mod calendar;
 mod charset;
+pub mod compose;
 mod cut;
 mod date;
+pub mod dsn;
 mod field;
 mod flowed;
 mod html;
@@ -35,6 +39,7 @@ mod part_text;
 mod quote;
 pub mod smtp;
 mod subject;
+pub mod thread_token;
 mod transfer;
 mod walk;
 mod word;

@@ -12,12 +12,22 @@ use postroom_types::limit;
 /// assert_eq!(id.as_deref(), Some("Ab.1@mail.example"));
 /// ```
 pub fn normalize_message_id(text: &str) -> Option<String> {
+    normalize(first(text))
+}
+
+/// The first id as its author wrote it: without brackets, comments and white space, the case kept.
+/// Other programs compare ids byte by byte, so what leaves repeats them like this.
+pub(crate) fn read_to_the_letter(text: &str) -> Option<String> {
+    without_comments(first(text))
+}
+
+fn first(text: &str) -> &str {
     if let Some(id) = bracketed(text).next() {
-        return normalize(id);
+        return id;
     }
     // No closing bracket, or none at all: the first word.
     let text = text.trim_start().trim_start_matches('<');
-    normalize(text.split_whitespace().next().unwrap_or_default())
+    text.split_whitespace().next().unwrap_or_default()
 }
 
 /// Every id of a References or In-Reply-To value, in order, each once.
@@ -25,6 +35,15 @@ pub fn normalize_message_id(text: &str) -> Option<String> {
 /// Old programs wrote In-Reply-To as a sentence (`Message from Ann <ann@x> of "Mon" <id@y>`);
 /// there, only the last bracket is an id.
 pub(crate) fn read_list(text: &str) -> Vec<String> {
+    list(text, normalize)
+}
+
+/// The same list, each id as its author wrote it.
+pub(crate) fn read_list_to_the_letter(text: &str) -> Vec<String> {
+    list(text, without_comments)
+}
+
+fn list(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let is_sentence = has_words_between(text);
     let mut ids: Vec<&str> = bracketed(text).collect();
     if is_sentence {
@@ -40,7 +59,7 @@ pub(crate) fn read_list(text: &str) -> Vec<String> {
     }
     let mut seen = HashSet::new();
     ids.into_iter()
-        .filter_map(normalize)
+        .filter_map(read)
         .filter(|id| seen.insert(id.clone()))
         .collect()
 }
@@ -67,6 +86,17 @@ fn has_words_between(text: &str) -> bool {
 }
 
 fn normalize(id: &str) -> Option<String> {
+    let mut plain = without_comments(id)?;
+    if let Some(at) = plain.rfind('@') {
+        let domain = plain.split_off(at);
+        plain.push_str(&domain.to_lowercase());
+    }
+    let plain = crate::cut::bytes(&plain, limit::MESSAGE_ID_BYTES);
+    (!plain.is_empty()).then(|| plain.to_owned())
+}
+
+/// `None` when nothing is left.
+fn without_comments(id: &str) -> Option<String> {
     let mut plain = String::with_capacity(id.len());
     let mut depth = 0usize;
     let has_comment = id.contains('(') && id.contains(')');
@@ -79,12 +109,7 @@ fn normalize(id: &str) -> Option<String> {
             _ => {}
         }
     }
-    if let Some(at) = plain.rfind('@') {
-        let domain = plain.split_off(at);
-        plain.push_str(&domain.to_lowercase());
-    }
-    let plain = crate::cut::bytes(&plain, limit::MESSAGE_ID_BYTES);
-    (!plain.is_empty()).then(|| plain.to_owned())
+    (!plain.is_empty()).then_some(plain)
 }
 
 #[cfg(test)]

@@ -22,6 +22,13 @@ impl Parameterised {
             .find(|(known, _)| known == name)
             .map(|(_, value)| value.as_str())
     }
+
+    /// Every parameter in order.
+    pub(crate) fn params(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.params
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+    }
 }
 
 /// Reads a field's value.
