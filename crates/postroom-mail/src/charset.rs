@@ -154,12 +154,41 @@ fn alias(bare: &str) -> Option<&'static Encoding> {
 }
 
 fn decode_with<'a>(bytes: &'a [u8], encoding: &'static Encoding) -> Decoded<'a> {
+    if encoding == encoding_rs::ISO_2022_JP
+        && let Some(plain) = without_idle_escapes(bytes)
+    {
+        let (text, _, errors) = encoding.decode(&plain);
+        return Decoded {
+            text: text.into_owned().into(),
+            guessed: false,
+            errors,
+        };
+    }
     let (text, _, errors) = encoding.decode(bytes);
     Decoded {
         text,
         guessed: false,
         errors,
     }
+}
+
+/// Without the escapes of ISO-2022-JP (RFC 1468) that another follows at once; `None` when there are
+/// none. Encoded words set side by side each end in one and begin with one, which the web's decoder
+/// takes for an attack.
+fn without_idle_escapes(bytes: &[u8]) -> Option<Vec<u8>> {
+    let is_idle = |at: usize| bytes.get(at) == Some(&0x1b) && bytes.get(at + 3) == Some(&0x1b);
+    memchr::memchr_iter(0x1b, bytes).find(|at| is_idle(*at))?;
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if is_idle(at) {
+            at += 3;
+        } else {
+            kept.push(*byte);
+            at += 1;
+        }
+    }
+    Some(kept)
 }
 
 /// Charsets that the web dropped and mail still has.

@@ -19,7 +19,7 @@ pub(crate) fn read_received(value: &[u8]) -> Option<Timestamp> {
 }
 
 fn timestamp(date: &DateTime) -> Option<Timestamp> {
-    (date.is_valid() && date.year >= 1970)
+    date.is_valid()
         .then(|| Timestamp::from_ms(date.to_timestamp().saturating_mul(1_000)))
 }
 
@@ -46,7 +46,7 @@ fn has_plain_zone(text: &str) -> bool {
     let zone = text.split_whitespace().next_back().unwrap_or_default();
     let digits = zone.strip_prefix(['+', '-']);
     digits.is_some_and(|digits| {
-        digits.len() == 4 && digits.parse::<u16>().is_ok_and(|zone| zone <= 1_400)
+        digits.len() == 4 && digits.parse::<u16>().is_ok_and(|zone| zone < 2_400)
     }) && text.bytes().filter(|byte| *byte == b':').count() == 2
 }
 
@@ -148,7 +148,7 @@ fn month_of(token: &str) -> Option<u8> {
     is_word.then_some(at as u8 + 1)
 }
 
-/// Minutes east of UTC: digits with a sign, or a name (RFC 5322 section 4.3). Zones beyond a day
+/// Minutes east of UTC: digits with a sign, or a name (RFC 5322 section 4.3). Zones of a day or more
 /// are nonsense and count as UTC.
 fn read_zone(token: &str) -> Option<i64> {
     let named = |hours: i64| Some(hours * 60);
@@ -164,14 +164,18 @@ fn read_zone(token: &str) -> Option<i64> {
             _ => (value / 100, value % 100),
         };
         let total = hours * 60 + minutes.min(59);
-        let total = if total > 14 * 60 { 0 } else { total };
+        // Nobody lives there, yet it is what the sender reckoned with, and every reader follows.
+        let total = if total >= 24 * 60 { 0 } else { total };
         return Some(if token.starts_with('-') {
             -total
         } else {
             total
         });
     }
-    match token.to_ascii_uppercase().as_str() {
+    let name = token.to_ascii_uppercase();
+    // `EST5EDT` names winter and summer; the offset between them is winter's.
+    let name = name.split(|c: char| c.is_ascii_digit()).next();
+    match name.unwrap_or_default() {
         "UT" | "UTC" | "GMT" | "Z" | "WET" => named(0),
         "EDT" => named(-4),
         "EST" | "CDT" => named(-5),
@@ -216,6 +220,22 @@ mod tests {
             (
                 "Mon, 30 Nov 2026 12:00:00 +9900",
                 "2026-11-30T12:00:00.000Z",
+            ),
+            (
+                "Mon, 30 Nov 2026 12:00:00 -1600",
+                "2026-12-01T04:00:00.000Z",
+            ),
+            (
+                "Mon, 30 Nov 2026 12:00:00 EST5EDT",
+                "2026-11-30T17:00:00.000Z",
+            ),
+            (
+                "Wed, 31 Dec 1969 23:00:00 -0030",
+                "1969-12-31T23:30:00.000Z",
+            ),
+            (
+                "Mon,\r\n 1\r\n Dec\r\n 1969\r\n 23:00\r\n -0030 (zone)",
+                "1969-12-01T23:30:00.000Z",
             ),
             ("2026-11-30T12:00:00+01:00", "2026-11-30T11:00:00.000Z"),
             ("2026-11-30 12:00:00", "2026-11-30T12:00:00.000Z"),

@@ -75,10 +75,10 @@ impl<'a> Mail<'a> {
         let Some(part) = self.parts.get(index) else {
             return;
         };
-        if part.is_multipart {
+        let (plain, html) = (is_plain(part), part.is("text/html"));
+        if part.is_multipart || (plain || html) && self.is_nothing(index) {
             return;
         }
-        let (plain, html) = (is_plain(part), part.is("text/html"));
         let has_body = self.text.is_some() || self.html.is_some();
         let is_file = part.disposition == Some(Disposition::Attachment)
             || has_body && declared_filename(part).is_some();
@@ -111,6 +111,17 @@ impl<'a> Mail<'a> {
                 Some(_) => self.attachments.push(index),
             }
         }
+    }
+
+    /// A text part of a larger mail without a name and without a word: what list programs and
+    /// phones leave between the others.
+    fn is_nothing(&self, index: usize) -> bool {
+        self.parts.get(index).is_some_and(|part| {
+            part.parent.is_some()
+                && part.disposition != Some(Disposition::Attachment)
+                && part.body.trim_ascii().is_empty()
+                && declared_filename(part).is_none()
+        })
     }
 
     /// The last alternative of a type counts (RFC 2046 section 5.1.4); an empty part never does.

@@ -29,8 +29,7 @@ pub(crate) fn read(value: &[u8]) -> (Vec<Mailbox>, bool) {
 fn join_names(found: &[&Addr<'_>]) -> Vec<Mailbox> {
     let mut mailboxes: Vec<Mailbox> = Vec::with_capacity(found.len());
     let mut loose: Option<Mailbox> = None;
-    for addr in found {
-        let mut mailbox = mailbox_of(addr);
+    for mut mailbox in found.iter().flat_map(|addr| mailboxes_of(addr)) {
         if let Some(word) = loose.take() {
             let word_text = if word.address.is_empty() {
                 &word.name
@@ -65,26 +64,79 @@ fn original<'a>(text: &'a str, word: &'a Mailbox) -> &'a str {
     }
 }
 
-fn mailbox_of(addr: &Addr<'_>) -> Mailbox {
+fn mailboxes_of(addr: &Addr<'_>) -> Vec<Mailbox> {
     let clean = |text: Option<&str>| {
         let text = invisible::strip(text.unwrap_or_default()).text.into_owned();
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let address = clean(addr.address.as_deref());
+    let address = without_gaps(&clean(addr.address.as_deref()));
     let name = clean(addr.name.as_deref());
+    if name.is_empty() && address.contains(' ') && address.contains('@') && !address.contains('"') {
+        return unmarked(&address);
+    }
+    vec![mailbox_from(&address, &name)]
+}
+
+fn mailbox_from(address: &str, name: &str) -> Mailbox {
     if name.is_empty() && !address.contains('@') {
         // Kept as a name too, where the case survives; the caller sees an address without a host.
         return Mailbox {
-            name: cut::chars(&address, limit::NAME_CHARS).to_owned(),
+            name: cut::chars(address, limit::NAME_CHARS).to_owned(),
             address: String::new(),
         };
     }
-    // Some programs write the address without its own brackets inside quotes.
-    let address = address.trim_matches(|c| matches!(c, '<' | '>' | '\'' | '"'));
     Mailbox::from_header(
-        cut::bytes(address, ADDRESS_BYTES),
-        cut::chars(name.trim_matches('\''), limit::NAME_CHARS),
+        cut::bytes(bare(address), ADDRESS_BYTES),
+        cut::chars(name, limit::NAME_CHARS),
     )
+}
+
+/// The address without brackets and quotes that stand around the whole of it, as some programs
+/// write it, and without a route (`@relay.example:ann@b`), which RFC 5322 section 4.4 has ignored.
+fn bare(address: &str) -> &str {
+    let mut address = address.trim_matches(['<', '>']);
+    for quote in ['\'', '"'] {
+        let inner = address
+            .strip_prefix(quote)
+            .and_then(|rest| rest.strip_suffix(quote));
+        address = inner.unwrap_or(address);
+    }
+    match address.split_once(':') {
+        Some((route, rest)) if route.starts_with('@') && rest.contains('@') => rest,
+        _ => address,
+    }
+}
+
+/// Without the white space that RFC 5322 section 4.4 still lets stand around the dots and the `@`
+/// of an address.
+fn without_gaps(address: &str) -> String {
+    if !address.contains(' ') || address.contains('"') {
+        return address.to_owned();
+    }
+    let joins = |c: Option<char>| matches!(c, Some('.' | '@'));
+    let mut out = String::with_capacity(address.len());
+    let mut chars = address.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != ' ' || !(joins(chars.peek().copied()) || joins(out.chars().next_back())) {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Mailboxes whose commas or brackets were forgotten: words before an address are its name.
+fn unmarked(text: &str) -> Vec<Mailbox> {
+    let mut mailboxes = Vec::new();
+    let mut name: Vec<&str> = Vec::new();
+    for word in text.split(' ') {
+        if word.contains('@') {
+            mailboxes.push(mailbox_from(word, &name.join(" ")));
+            name.clear();
+        } else {
+            name.push(word);
+        }
+    }
+    mailboxes
 }
 
 #[cfg(test)]
@@ -125,6 +177,26 @@ mod tests {
         check(
             "team: a@b.example, Bo <c@d.example>;",
             &[("", "a@b.example"), ("Bo", "c@d.example")],
+        );
+        check(
+            "ann@b.example bo@c.example",
+            &[("", "ann@b.example"), ("", "bo@c.example")],
+        );
+        check("Ann Doe ann@b.example", &[("Ann Doe", "ann@b.example")]);
+        check(
+            "Ann <ann@b . example>, bo @ c.example",
+            &[("Ann", "ann@b.example"), ("", "bo@c.example")],
+        );
+        check(
+            "Ann <@relay.example,@x.example:ann@b.example>",
+            &[("Ann", "ann@b.example")],
+        );
+        check("<\"a@b\"@c.example>", &[("", "\"a@b\"@c.example")]);
+        check("'a@b.example'", &[("", "a@b.example")]);
+        check("\"'Ann'\" <a@b.example>", &[("'Ann'", "a@b.example")]);
+        check(
+            "J=?iso-8859-1?q?=FC?=rgen <j@b.example>",
+            &[("Jürgen", "j@b.example")],
         );
         check("undisclosed-recipients:;", &[]);
         check("j@bücher.example", &[("", "j@xn--bcher-kva.example")]);

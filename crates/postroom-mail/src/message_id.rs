@@ -32,8 +32,8 @@ fn first(text: &str) -> &str {
 
 /// Every id of a References or In-Reply-To value, in order, each once.
 ///
-/// Old programs wrote In-Reply-To as a sentence (`Message from Ann <ann@x> of "Mon" <id@y>`);
-/// there, only the last bracket is an id.
+/// Old programs wrote In-Reply-To as a sentence: `Message from Ann <ann@x> of "Mon" <id@y>`, where
+/// only the last bracket is an id, or `<id@y>; from ann@x on Mon`, where the ones in front are.
 pub(crate) fn read_list(text: &str) -> Vec<String> {
     list(text, normalize)
 }
@@ -47,10 +47,7 @@ fn list(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let is_sentence = has_words_between(text);
     let mut ids: Vec<&str> = bracketed(text).collect();
     if is_sentence {
-        let last = ids
-            .pop()
-            .filter(|id| text.trim_end().ends_with(&format!("<{id}>")));
-        ids = last.into_iter().collect();
+        ids = ids_of_sentence(text, &ids);
     } else if ids.is_empty() {
         ids = text
             .split_whitespace()
@@ -62,6 +59,31 @@ fn list(text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
         .filter_map(read)
         .filter(|id| seen.insert(id.clone()))
         .collect()
+}
+
+/// The ids that a sentence begins with, else the one it ends in.
+fn ids_of_sentence<'a>(text: &str, bracketed: &[&'a str]) -> Vec<&'a str> {
+    let mut rest = text.trim_start();
+    let mut leading = Vec::new();
+    for id in bracketed {
+        let Some(tail) = rest
+            .strip_prefix('<')
+            .and_then(|tail| tail.strip_prefix(id))
+            .and_then(|tail| tail.strip_prefix('>'))
+        else {
+            break;
+        };
+        leading.push(*id);
+        rest = tail.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+    }
+    // A sentence that begins with a person (`<ann@x> wrote on Mon <id@y>`) still ends in its id.
+    let last = bracketed
+        .last()
+        .filter(|id| text.trim_end().ends_with(&format!("<{id}>")));
+    match last {
+        Some(last) => vec![*last],
+        None => leading,
+    }
 }
 
 /// The stretches between `<` and `>`; an unclosed one ends at the next `<`.
@@ -146,6 +168,15 @@ mod tests {
             read_list("Message from Ann <ann@x.example> of \"Mon, 1 Jan\" <1@y.example>"),
             ["1@y.example"]
         );
+        assert_eq!(
+            read_list("<1@y.example>; from ann@x.example on\r\n Mon, Jan 01 at 10:00:00PM"),
+            ["1@y.example"]
+        );
+        assert_eq!(
+            read_list("<1@y.example> <2@y.example> (Ann's message of Mon)"),
+            ["1@y.example", "2@y.example"]
+        );
+        assert_eq!(read_list("Ann <ann@x.example>'s message of Mon"), [""; 0]);
         assert!(read_list("Your mail from Ann <ann@x.example> of Monday").is_empty());
         assert!(read_list("your letter of Monday").is_empty());
     }

@@ -35,13 +35,63 @@ pub(crate) fn normalise(value: &[u8]) -> (Cow<'_, [u8]>, bool) {
     }
     let text = String::from_utf8_lossy(&bytes);
     let mut out = Vec::with_capacity(text.len() + 16);
+    let mut atom = Atom::default();
     for piece in pieces(&text) {
         match piece {
-            Piece::Plain(plain) => out.extend_from_slice(plain.as_bytes()),
-            Piece::Words(words) => encode_word(&words, &mut out),
+            Piece::Plain(plain) => atom.plain(plain, &mut out),
+            Piece::Words(words) => {
+                atom.text.push_str(&words);
+                atom.is_encoded = true;
+            }
         }
     }
+    atom.end(&mut out);
     (out.into(), eight_bit)
+}
+
+/// The word that is being put together out of plain characters and encoded words.
+#[derive(Default)]
+struct Atom {
+    text: String,
+    is_encoded: bool,
+}
+
+impl Atom {
+    fn plain(&mut self, plain: &str, out: &mut Vec<u8>) {
+        let end = match self.is_encoded {
+            true => plain.find(ends_atom).unwrap_or(plain.len()),
+            false => 0,
+        };
+        let (goes_on, rest) = plain.split_at(end);
+        self.text.push_str(goes_on);
+        if rest.is_empty() {
+            return;
+        }
+        self.end(out);
+        let begun = rest.rsplit(ends_atom).next().unwrap_or_default();
+        let (before, begun) = rest.split_at(rest.len() - begun.len());
+        out.extend_from_slice(before.as_bytes());
+        self.text.push_str(begun);
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) {
+        let Self { text, is_encoded } = std::mem::take(self);
+        if is_encoded {
+            encode_word(&text, out);
+        } else {
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+/// Whether a word ends here: `H=?utf-8?q?=C3=B6?=hn` is one, however much RFC 2047 section 5
+/// forbids it.
+fn ends_atom(c: char) -> bool {
+    c.is_whitespace()
+        || matches!(
+            c,
+            '(' | ')' | '<' | '>' | '@' | ',' | ';' | ':' | '\\' | '"'
+        )
 }
 
 fn has_words(bytes: &[u8]) -> bool {
@@ -299,7 +349,26 @@ mod tests {
 
     #[test]
     fn normalised_values_read_the_same() {
-        let (value, _) = normalise(b"=?iso-8859-1?q?J=FCrgen?= <j@b.example>");
-        assert_eq!(value.as_ref(), b"=?utf-8?Q?J=C3=BCrgen?= <j@b.example>");
+        for (raw, normal) in [
+            (
+                "=?iso-8859-1?q?J=FCrgen?= <j@b>",
+                "=?utf-8?Q?J=C3=BCrgen?= <j@b>",
+            ),
+            (
+                "Dr. J=?iso-8859-1?q?=FC?=rgen <j@b>",
+                "Dr. =?utf-8?Q?J=C3=BCrgen?= <j@b>",
+            ),
+            (
+                "\"J=?iso-8859-1?q?=FC?=r\" <j@b>",
+                "\"=?utf-8?Q?J=C3=BCr?=\" <j@b>",
+            ),
+            ("a,=?utf-8?q?b?=@c,d", "a,=?utf-8?Q?b?=@c,d"),
+            ("plain =?utf-8?q?b?=", "plain =?utf-8?Q?b?="),
+        ] {
+            assert_eq!(
+                String::from_utf8_lossy(&normalise(raw.as_bytes()).0),
+                normal
+            );
+        }
     }
 }
