@@ -3,12 +3,14 @@
 use crate::{
     Outcome, Sha256Bytes,
     row::{
-        AddressRow, AttemptRow, ContactRow, DomainRow, EventRow, FeedRow, IdentityRow,
-        ImportFailureRow, KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow, QueueRow,
-        ResultSetRow, SessionRow, SourceRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow,
+        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DomainRow, DraftRow,
+        EventRow, FeedRow, IdempotencyRow, IdentityRow, ImportFailureRow, KeyRow, KeySecretRow,
+        LabelRow, ListEntryRow, MessageRow, MessageStatus, OwnerLinkRow, PolicyRow, QueueRow,
+        ResultSetRow, SendRow, SessionRow, SourceRow, SuppressionRow, TenantRow, ThreadKeyRow,
+        ThreadRow, TodoRow, UploadRow, UsageRow,
     },
 };
-use postroom_types::{IdentityId, KeyId, SourceId, TenantId, ThreadId, Timestamp, TodoId};
+use postroom_types::{DraftId, IdentityId, KeyId, SourceId, TenantId, ThreadId, Timestamp, TodoId};
 
 /// What a command comes to: what to write, and what to answer once it is written.
 #[derive(Debug)]
@@ -181,6 +183,56 @@ pub enum Change {
     },
     /// Settings of a queue.
     PutQueue(QueueRow),
+    /// Another status of a message.
+    SetStatus {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The message's number.
+        num: u64,
+        /// The status.
+        status: MessageStatus,
+    },
+    /// A send, new or as it becomes.
+    PutSend(Box<SendRow>),
+    /// A recipient of a send, new or as it becomes.
+    PutDelivery(Box<DeliveryRow>),
+    /// A key against doubles.
+    PutIdempotency(IdempotencyRow),
+    /// Counters of a day.
+    PutUsage(UsageRow),
+    /// An address that is not written to.
+    PutSuppression(SuppressionRow),
+    /// An address that is written to again.
+    RemoveSuppression {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// Keyed hash of the address.
+        hash: AddressHash,
+    },
+    /// An entry of a list.
+    PutListEntry(ListEntryRow),
+    /// An entry that was taken out.
+    RemoveListEntry(ListEntryRow),
+    /// A tenant's policy.
+    PutPolicy(Box<PolicyRow>),
+    /// A draft.
+    PutDraft(Box<DraftRow>),
+    /// A draft that was dropped or sent.
+    RemoveDraft {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The draft.
+        id: DraftId,
+    },
+    /// A file to attach, with the bytes of the command that decided this.
+    AddUpload(Box<UploadRow>),
+    /// Keys against doubles of that time and before, and uploads that ended by the second, go.
+    PruneSending {
+        /// Keys used at this instant or earlier.
+        keys_through: Timestamp,
+        /// Uploads that ended by then.
+        uploads_ended: Timestamp,
+    },
     /// A position of the feed.
     Feed(FeedRow),
 }

@@ -1,8 +1,15 @@
 //! What can be asked of the store, as a closed list.
 
+mod send;
 mod source;
 mod todo;
 
+pub use send::{
+    ClaimSends, DeliveryEvent, DeliveryReport, DeliverySubject, ExpireClaims, Idempotency,
+    ListEntry, OutgoingMail, PutDraft, PutSuppression, PutUpload, QueueMessage, RecipientOutcome,
+    RecipientRoute, RemoveSuppression, ResolveSend, SendFault, SendOutcome, SendRecipient, SendRef,
+    SendStep, SendThread, SetPolicy, Submission, UsageDay, Verdict,
+};
 pub use source::{
     Arrive, CreateSource, PostponeEvent, RotateSource, Routing, SealedSecret, SealedToken,
     SetSourceRules, SetSourceSecret, SettleEvent, SourcePatch,
@@ -15,12 +22,12 @@ pub use todo::{
 use crate::{
     KeyGrants, KeyHash, MessageDoc, Mode, Owner, OwnerLinkRow, RawMail, ResultSetRow, SessionRow,
     TrustMode, key_hash,
-    row::{AddressRole, DomainState, IdentityStatus, TenantStatus},
+    row::{AddressRole, DomainState, IdentityStatus, SendPolicy, Signature, TenantStatus},
 };
 use postroom_mail::{Kind, Parsed};
 use postroom_types::{
-    Address, AddressId, IdentityId, KeyId, Level, MessageId, Permission, SourceId, TenantId,
-    TenantScope, ThreadId, Timestamp, TodoId,
+    Address, AddressId, DraftId, IdentityId, KeyId, Level, MessageId, Permission, SourceId,
+    TenantId, TenantScope, ThreadId, Timestamp, TodoId,
 };
 use std::collections::BTreeMap;
 
@@ -202,6 +209,53 @@ pub enum Command {
     },
     /// Changes the settings of a queue.
     SetQueue(SetQueue),
+    /// Takes a composed mail in to be sent: message, recipients, key against doubles and counters
+    /// at once. A repeated one is answered with what the first came to.
+    QueueMessage(Box<QueueMessage>),
+    /// Takes sends that are due, so that nobody else hands them over. Nothing leaves without it.
+    ClaimSends(ClaimSends),
+    /// Notes what came of claims.
+    RecordOutcomes(Vec<SendOutcome>),
+    /// Gives claims up whose outcome nobody will tell: their sends are uncertain.
+    ExpireClaims(ExpireClaims),
+    /// Takes a send back that no transport has seen.
+    CancelSend {
+        /// The tenant.
+        tenant: TenantId,
+        /// The mailbox.
+        identity: IdentityId,
+        /// The message.
+        message: MessageId,
+    },
+    /// Says what became of a send that was uncertain.
+    ResolveSend(ResolveSend),
+    /// Notes what status notifications and providers say of deliveries.
+    RecordDeliveries(Vec<DeliveryReport>),
+    /// Keeps a mail that is not sent yet.
+    PutDraft(PutDraft),
+    /// Drops it.
+    RemoveDraft {
+        /// The tenant.
+        tenant: TenantId,
+        /// The mailbox.
+        identity: IdentityId,
+        /// The draft.
+        draft: DraftId,
+    },
+    /// Keeps a file to attach.
+    PutUpload(Box<PutUpload>),
+    /// Changes a tenant's policy.
+    SetPolicy(SetPolicy),
+    /// Writes to an address no more.
+    PutSuppression(PutSuppression),
+    /// Writes to it again.
+    RemoveSuppression(RemoveSuppression),
+    /// Adds an entry to a tenant's lists.
+    PutListEntry(ListEntry),
+    /// Takes it out.
+    RemoveListEntry(ListEntry),
+    /// Drops keys against doubles and uploaded files that have ended.
+    PruneSending,
 }
 
 /// See [`Command::CreateTenant`].
@@ -276,6 +330,10 @@ pub struct IdentityPatch {
     pub owner: Option<Option<Owner>>,
     /// All of its metadata.
     pub metadata: Option<BTreeMap<String, String>>,
+    /// What it puts under its mails.
+    pub signature: Option<Option<Signature>>,
+    /// What it may send.
+    pub send_policy: Option<SendPolicy>,
 }
 
 /// See [`Command::UpdateIdentity`].
@@ -391,6 +449,9 @@ pub struct Draft {
     pub doc: MessageDoc,
     /// The words as the store keeps them, filled by the store when the command is handed in.
     pub packed: Vec<u8>,
+    /// The thread that a verified token in the envelope recipient names: it goes before what the
+    /// header says, if it is one of the mailbox.
+    pub thread: Option<ThreadId>,
 }
 
 impl Draft {
@@ -416,6 +477,7 @@ impl Draft {
             received_at: parsed.received_at,
             doc: MessageDoc::new(parsed, delivered_to),
             packed: Vec::new(),
+            thread: None,
         }
     }
 

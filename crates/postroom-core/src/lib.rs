@@ -17,6 +17,7 @@ mod command;
 mod decide;
 mod doc;
 mod fold;
+mod idempotency;
 mod needs;
 mod outcome;
 mod raw;
@@ -29,32 +30,43 @@ mod word;
 
 pub use change::{Change, Decision};
 pub use command::{
-    ArchiveThread, Arrival, Arrive, ClaimNextTodo, ClaimTodo, Command, CreateDomain,
-    CreateIdentity, CreateKey, CreateSource, CreateTenant, CreateTodo, Credential, Draft,
-    EndAttempt, FailEvent, HeartbeatTodo, IdentityPatch, Import, Ingest, KeepResultSet, LeaseTerms,
-    NewAddress, PostponeEvent, Receive, Recipient, RecordImportFailure, RetryTodo, RotateKey,
-    RotateSource, Routing, SealedSecret, SealedToken, SetQueue, SetSourceRules, SetSourceSecret,
-    SettleEvent, SourcePatch, Target, UndoClaim, UpdateIdentity, UpdateLabels, Work,
+    ArchiveThread, Arrival, Arrive, ClaimNextTodo, ClaimSends, ClaimTodo, Command, CreateDomain,
+    CreateIdentity, CreateKey, CreateSource, CreateTenant, CreateTodo, Credential, DeliveryEvent,
+    DeliveryReport, DeliverySubject, Draft, EndAttempt, ExpireClaims, FailEvent, HeartbeatTodo,
+    Idempotency, IdentityPatch, Import, Ingest, KeepResultSet, LeaseTerms, ListEntry, NewAddress,
+    OutgoingMail, PostponeEvent, PutDraft, PutSuppression, PutUpload, QueueMessage, Receive,
+    Recipient, RecipientOutcome, RecipientRoute, RecordImportFailure, RemoveSuppression,
+    ResolveSend, RetryTodo, RotateKey, RotateSource, Routing, SealedSecret, SealedToken, SendFault,
+    SendOutcome, SendRecipient, SendRef, SendStep, SendThread, SetPolicy, SetQueue, SetSourceRules,
+    SetSourceSecret, SettleEvent, SourcePatch, Submission, Target, UndoClaim, UpdateIdentity,
+    UpdateLabels, UsageDay, Verdict, Work,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};
 pub use fold::fold;
+pub use idempotency::{fingerprint, idempotency_key};
 pub use needs::{ClaimSpec, Needs};
 pub use outcome::{
-    ArrivalOutcome, ArriveOutcome, Claimed, ImportOutcome, LabelsOutcome, LeaseToken, OpenedTodo,
-    Outcome, Refusal, SweepOutcome,
+    ArrivalOutcome, ArriveOutcome, Claimed, ClaimedSend, DeliveryUpdate, ImportOutcome,
+    LabelsOutcome, LeaseToken, OpenedTodo, Outcome, Refusal, SendDetail, SendUpdate, SentOutcome,
+    SweepOutcome, WouldSend,
 };
 pub use postroom_mail::{Attachment, Calendar, Defect, Flag, HeaderField, Kind};
 pub use raw::RawMail;
 pub use row::{
-    AddressRole, AddressRow, AddressStatus, AttemptDisposition, AttemptOutcome, AttemptRow,
-    ClaimerKind, ContactRow, DeadReason, Direction, Disposition, DomainRow, DomainState, EventRow,
-    EventState, Family, FeedKind, FeedRow, IdentityRow, IdentityStatus, ImportFailureRow,
-    KeyGrants, KeyHash, KeyRow, KeySecretRow, LabelRow, Lease, MessageRow, MessageStatus, Mode,
-    Owner, OwnerLinkRow, Participant, PauseReason, QUARANTINE_QUEUE, QuarantineReason, QueueRow,
-    ResultSetRow, Sealed, SecretOrigin, SessionRow, Sha256Bytes, SourceRow, SourceSecret,
-    SourceState, SourceStats, TenantRow, TenantStatus, ThreadKeyRow, ThreadRow, TodoRow, TodoState,
-    TrustMode, Worker, is_queue_name, key_hash, lease_token_hash, subject_key_hash, todo_key_hash,
+    AddressHash, AddressRole, AddressRow, AddressStatus, AttemptDisposition, AttemptOutcome,
+    AttemptRow, AutoReply, AutoReplyPatch, AutoReplyRule, BounceType, CapKind, ClaimerKind,
+    ContactRow, DeadReason, DeliveryRow, DeliveryStatus, Direction, Disclosure, DisclosureMode,
+    DisclosurePatch, Disposition, DomainRow, DomainState, DraftRow, EventRow, EventState, Family,
+    FeedKind, FeedRow, IdempotencyRow, IdentityRow, IdentityStatus, ImportFailureRow, KeyGrants,
+    KeyHash, KeyRow, KeySecretRow, LabelRow, LargeAttachments, Lease, ListDirection, ListEntryRow,
+    ListKind, MessageRow, MessageStatus, Mode, Owner, OwnerLinkRow, Participant, PauseReason,
+    Policy, PolicyPatch, PolicyRow, QUARANTINE_QUEUE, QuarantineReason, QueueRow, RecipientField,
+    ResultSetRow, Sealed, SecretOrigin, SendClaim, SendKind, SendOperation, SendPolicy, SendRow,
+    SendScope, SendState, SessionRow, Sha256Bytes, Signature, SourceRow, SourceSecret, SourceState,
+    SourceStats, SuppressionReason, SuppressionRow, TenantRow, TenantStatus, ThreadHold,
+    ThreadKeyRow, ThreadRow, TodoRow, TodoState, TrustMode, UploadRow, UsageRow, Worker,
+    is_queue_name, key_hash, lease_token_hash, masked, roll_up, subject_key_hash, todo_key_hash,
 };
 pub use state::{Counter, LoadedMessage, State};
 pub use thread::aggregate;

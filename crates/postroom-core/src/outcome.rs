@@ -1,9 +1,11 @@
 //! What a command comes to.
 
 use crate::row::{
-    AddressRow, Disposition, DomainRow, IdentityRow, KeyRow, QueueRow, SourceRow, TenantRow,
-    TodoRow,
+    AddressRow, CapKind, DeliveryRow, DeliveryStatus, Disposition, DomainRow, DraftRow,
+    IdentityRow, KeyRow, ListEntryRow, MessageStatus, PolicyRow, QueueRow, RecipientField, SendRow,
+    SourceRow, SuppressionRow, TenantRow, TodoRow, UploadRow,
 };
+use crate::{PauseReason, SendRef};
 use postroom_types::{ErrorCode, IdentityId, MessageId, ThreadId, Timestamp, TodoId};
 
 /// What a command did.
@@ -63,11 +65,82 @@ pub enum Outcome {
     Pruned(u64),
     /// Settings of a queue as they are now.
     Queue(QueueRow),
+    /// A mail was taken in to be sent, or had been.
+    Sent(SentOutcome),
+    /// What would become of a mail, for each of its recipients.
+    WouldSend(Vec<WouldSend>),
+    /// Sends that were claimed.
+    SendsClaimed(Vec<ClaimedSend>),
+    /// What outcomes, expired claims, a cancel or a resolve made of sends.
+    SendsUpdated(Vec<SendUpdate>),
+    /// What reports made of deliveries, one entry per report.
+    DeliveriesRecorded(Vec<DeliveryUpdate>),
+    /// The tenant's policy as it is now.
+    Policy(Box<PolicyRow>),
+    /// The draft as it is now.
+    Draft(Box<DraftRow>),
+    /// The file that was kept.
+    Upload(Box<UploadRow>),
+    /// The suppression as it is now.
+    Suppression(SuppressionRow),
+    /// The entry as it is now.
+    ListEntry(ListEntryRow),
     /// What was asked for was not done, for this reason, and that it was asked for was written
     /// down. The store answers it as the refusal.
     Recorded(Refusal),
     /// Nothing to say.
     Done,
+}
+
+/// A mail that was taken in to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentOutcome {
+    /// The message; for a repeated call, that of the first.
+    pub message_id: MessageId,
+    /// Whether an earlier call with this key had sent it.
+    pub deduplicated: bool,
+}
+
+/// What would become of a mail for one recipient.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WouldSend {
+    /// The recipient.
+    pub address: String,
+    /// Where it is named.
+    pub field: RecipientField,
+    /// `queued` or `suppressed`.
+    pub status: DeliveryStatus,
+    /// Why it is suppressed.
+    pub reason: Option<String>,
+}
+
+/// A send that its claimant, and nobody else, hands over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimedSend {
+    /// The send; its claim has the token.
+    pub row: SendRow,
+    /// Whom it is handed over for: never anybody who had it before.
+    pub recipients: Vec<DeliveryRow>,
+}
+
+/// A send as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendUpdate {
+    /// The send.
+    pub send: SendRef,
+    /// Its message's status; `None` when there is no such send.
+    pub status: Option<MessageStatus>,
+    /// Whether the word counted: an outcome of another claim changes nothing.
+    pub taken: bool,
+}
+
+/// What a report made of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryUpdate {
+    /// The message; `None` when no send matched.
+    pub message_id: Option<MessageId>,
+    /// Whether anything changed.
+    pub changed: bool,
 }
 
 /// What became of a verified delivery.
@@ -186,6 +259,16 @@ pub enum Refusal {
         /// The field at fault, as `path` of the error details.
         path: Option<&'static str>,
     },
+    /// It broke a rule of sending; `detail` says more.
+    #[error("{code}: {reason}")]
+    Send {
+        /// The stable code.
+        code: ErrorCode,
+        /// More words, never an outsider's.
+        reason: &'static str,
+        /// Facts for the error's details.
+        detail: SendDetail,
+    },
     /// The source changed after the delivery was verified and routed: read it again, then do both
     /// anew.
     #[error("the source changed")]
@@ -196,11 +279,37 @@ pub enum Refusal {
     Deferred,
 }
 
+/// Facts about a refused send, for the details of its error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendDetail {
+    /// `idempotency_conflict`: the message that the key was used for, `original_message_id`.
+    Original(MessageId),
+    /// `daily_cap_reached`: which cap, `cap`, and when it is counted anew, `resets_at`.
+    Cap {
+        /// Which.
+        cap: CapKind,
+        /// As many recipients as may be written to a day.
+        most: u64,
+        /// When it is counted anew.
+        resets_at: Timestamp,
+    },
+    /// The recipients at fault, `recipients`: the caller's own words.
+    Recipients(Vec<String>),
+    /// As many as may be, `most`.
+    Most(u64),
+    /// Why the identity is paused, `reason`.
+    Paused(PauseReason),
+    /// The thread says why, `thread_id`.
+    Thread(ThreadId),
+    /// What would become of each recipient, `recipients`.
+    WouldSend(Vec<WouldSend>),
+}
+
 impl Refusal {
     /// The code for surfaces.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Code { code, .. } => *code,
+            Self::Code { code, .. } | Self::Send { code, .. } => *code,
             Self::SourceChanged | Self::Deferred => ErrorCode::Unavailable,
         }
     }
@@ -208,7 +317,7 @@ impl Refusal {
     /// More words.
     pub fn reason(&self) -> &'static str {
         match self {
-            Self::Code { reason, .. } => reason,
+            Self::Code { reason, .. } | Self::Send { reason, .. } => reason,
             Self::SourceChanged | Self::Deferred => "",
         }
     }

@@ -3,6 +3,8 @@
 mod arrival;
 mod mail;
 mod person;
+mod policy;
+mod send;
 mod source;
 mod todo;
 
@@ -12,12 +14,21 @@ pub use arrival::{
 };
 pub use mail::{
     ContactRow, Direction, KeyHash, LabelRow, MessageRow, MessageStatus, Participant, ResultSetRow,
-    ThreadKeyRow, ThreadRow, key_hash,
+    ThreadHold, ThreadKeyRow, ThreadRow, key_hash,
 };
 pub use person::{
     AddressRole, AddressRow, AddressStatus, DomainRow, DomainState, IdentityRow, IdentityStatus,
     KeyRow, KeySecretRow, Mode, Owner, OwnerLinkRow, PauseReason, SessionRow, TenantRow,
     TenantStatus,
+};
+pub use policy::{
+    AutoReply, AutoReplyPatch, Disclosure, DisclosurePatch, Policy, PolicyPatch, PolicyRow,
+};
+pub use send::{
+    AddressHash, AutoReplyRule, BounceType, CapKind, DeliveryRow, DeliveryStatus, DisclosureMode,
+    DraftRow, IdempotencyRow, LargeAttachments, ListDirection, ListEntryRow, ListKind,
+    RecipientField, SendClaim, SendKind, SendOperation, SendPolicy, SendRow, SendScope, SendState,
+    Signature, SuppressionReason, SuppressionRow, UploadRow, UsageRow, masked, roll_up,
 };
 pub use source::{
     KeyGrants, Sealed, SecretOrigin, SourceRow, SourceSecret, SourceState, SourceStats,

@@ -27,6 +27,7 @@ pub(crate) fn single(row: &MessageRow, draft: &Draft, own: impl Fn(&str) -> bool
         unread_count: u64::from(row.unread),
         participants: participants(row, draft, own),
         archived: false,
+        hold: None,
     }
 }
 
@@ -73,7 +74,7 @@ fn named(row: &MessageRow, mailbox: &Mailbox) -> (i64, u64) {
     }
 }
 
-/// Adds the messages that `other` counts to `into`; ids and `archived` stay those of `into`.
+/// Adds the messages that `other` counts to `into`; ids, `archived` and `hold` stay those of `into`.
 pub(crate) fn combine(into: &mut ThreadRow, other: ThreadRow) {
     if (other.first_at, other.first_num) < (into.first_at, into.first_num) {
         into.subject = other.subject;

@@ -60,6 +60,8 @@ impl Mailbox {
                 metadata: BTreeMap::new(),
                 client_id: None,
                 client_digest: None,
+                signature: None,
+                send_policy: Default::default(),
                 created_at: now,
                 updated_at: now,
             }),

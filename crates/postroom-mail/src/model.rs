@@ -128,6 +128,12 @@ pub enum Kind {
     /// A person's mail.
     #[default]
     Normal,
+    /// A mail of our own, written for its recipients.
+    Transactional,
+    /// Bulk mail of our own that its recipients agreed to.
+    Marketing,
+    /// An answer of our own that no person decided on (RFC 3834).
+    AutoReply,
 }
 
 impl Kind {
@@ -140,6 +146,9 @@ impl Kind {
             Self::Automated => "automated",
             Self::Calendar => "calendar",
             Self::Normal => "normal",
+            Self::Transactional => "transactional",
+            Self::Marketing => "marketing",
+            Self::AutoReply => "auto_reply",
         }
     }
 

@@ -5,6 +5,8 @@ mod blob;
 mod contact;
 mod event;
 mod message;
+mod send;
+mod sending;
 mod source;
 mod status;
 mod tenant;
@@ -25,6 +27,13 @@ pub use event::{
 pub use message::{
     Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_by_label,
     nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
+};
+pub use send::{
+    DueSend, OpenClaim, SendFilter, deliveries, deliveries_of, due_sends, idempotent,
+    next_due_send, open_claims, send, sends, sends_of, sent_message, uncertain_sends, wire,
+};
+pub use sending::{
+    draft, drafts, list_entries, policy, suppressed, suppressions, upload, upload_bytes, usage,
 };
 pub use source::{Source, events_of_source, source, source_by_token, sources};
 pub use status::{Counts, counts, deployment_counts, result_set};

@@ -4,6 +4,7 @@
 mod arrival;
 mod mail;
 mod people;
+mod send;
 mod source;
 mod todo;
 
@@ -18,6 +19,11 @@ pub(crate) use people::{
     address, address_values, domain, domain_values, identity, identity_values, key, key_values,
     owner_link, owner_link_values, secret, secret_values, session, session_values, tenant,
     tenant_values,
+};
+pub(crate) use send::{
+    delivery, delivery_values, draft, draft_values, idempotency, idempotency_values, list_entry,
+    list_entry_values, policy, policy_values, send, send_values, suppression, suppression_values,
+    upload, upload_values, usage, usage_identity, usage_values,
 };
 pub(crate) use source::{source, source_stats, source_values};
 pub(crate) use todo::{
@@ -45,7 +51,7 @@ macro_rules! columns {
     };
     (identity) => {
         "id, tenant_id, username, display_name, purpose, status, pause_reason, owner, \
-         metadata, client_id, client_digest, created_at, updated_at"
+         metadata, client_id, client_digest, created_at, updated_at, signature, send_policy"
     };
     (address) => {
         "id, tenant_id, identity_id, address, domain_id, role, status, retire_at, \
@@ -82,7 +88,7 @@ macro_rules! columns {
     (thread) => {
         "id, tenant_id, identity_id, subject, first_at, first_num, last_at, last_num, \
          last_direction, last_inbound_at, snippet, message_count, unread_count, \
-         participants, archived"
+         participants, archived, hold"
     };
     (thread_key) => {
         "identity_id, hash, thread_id, holder"
@@ -111,6 +117,38 @@ macro_rules! columns {
     };
     (queue) => {
         "tenant_id, name, paused, max_in_flight, updated_at"
+    };
+    (send) => {
+        "message_id, tenant_id, identity_id, num, key_id, operation, kind, transport, \
+         envelope_from, rfc_message_id, sha256, size, answers, hop, idempotency, state, \
+         attempt, due_at, claim, claim_process, claimed_at, provider_message_id, reason, \
+         reconciled, day, metadata, queued_at, updated_at"
+    };
+    (delivery) => {
+        "message_id, seq, tenant_id, identity_id, address, hash, field, status, smtp_code, \
+         enhanced_code, bounce_type, reason, attempt, updated_at"
+    };
+    (idempotency) => {
+        "identity_id, hash, tenant_id, fingerprint, message_id, at"
+    };
+    (suppression) => {
+        "tenant_id, hash, hint, reason, at"
+    };
+    (list_entry) => {
+        "tenant_id, direction, entry, kind, at"
+    };
+    (policy) => {
+        "tenant_id, own, updated_at"
+    };
+    (usage) => {
+        "tenant_id, identity_id, day, sends, held"
+    };
+    (draft) => {
+        "id, tenant_id, identity_id, document, version, created_at, updated_at"
+    };
+    (upload) => {
+        "id, tenant_id, identity_id, filename, content_type, sha256, size, created_at, \
+         expires_at"
     };
     (import_failure) => {
         "tenant_id, id, identity_id, location, reason, sha256, size, at"

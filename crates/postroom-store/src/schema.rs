@@ -33,6 +33,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "blob files by digest",
         text: include_str!("../migrations/0004_blob_files.sql"),
     },
+    Migration {
+        number: 5,
+        name: "sending",
+        text: include_str!("../migrations/0005_sending.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

@@ -3,8 +3,8 @@
 use crate::{StoreError, blob::sync_folder};
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use postroom_core::hex;
-use postroom_types::Secret;
+use postroom_core::{AddressHash, hex};
+use postroom_types::{Secret, TenantId};
 use sha2::Sha256;
 use std::{fs, io::Write as _, path::Path};
 
@@ -17,6 +17,8 @@ pub struct Subkeys {
     cursors: Subkey,
     sealing: Subkey,
     queries: Subkey,
+    addresses: Subkey,
+    threads: Subkey,
     fingerprint: String,
 }
 
@@ -43,6 +45,8 @@ impl Subkeys {
             cursors: derive("postroom cursors v1"),
             sealing: derive("postroom sealing v1"),
             queries: derive("postroom query hashes v1"),
+            addresses: derive("postroom address hashes v1"),
+            threads: derive("postroom thread tokens v1"),
             fingerprint: hex(fingerprint.expose().get(..16).unwrap_or_default()),
         }
     }
@@ -56,6 +60,20 @@ impl Subkeys {
     pub fn query_hash(&self, query: &str) -> String {
         let mac = mac(&self.queries, &[query.as_bytes()]);
         hex(mac.get(..8).unwrap_or_default())
+    }
+
+    /// A keyed hash of an address in a tenant: `local@domain`, lower case, with its detail.
+    pub fn address_hash(&self, tenant: TenantId, address: &str) -> AddressHash {
+        let mac = mac(
+            &self.addresses,
+            &[&tenant.bits().to_be_bytes(), address.as_bytes()],
+        );
+        mac.first_chunk::<16>().copied().unwrap_or_default()
+    }
+
+    /// The key of tokens in reply addresses, which name a thread.
+    pub fn thread_tokens(&self) -> &Secret<[u8; 32]> {
+        &self.threads
     }
 
     /// The key under which values are sealed at rest.

@@ -371,6 +371,8 @@ fn raw_size(command: &Command) -> u64 {
         Command::Receive(receive) => receive.raw.size,
         Command::Import(import) => import.raw.size,
         Command::Arrive(arrive) => arrive.raw.size,
+        Command::QueueMessage(queue) => queue.mail.as_ref().map_or(0, |mail| mail.raw.size),
+        Command::PutUpload(upload) => upload.raw.size,
         Command::Ingest(ingest) => ingest.draft.doc.text.as_ref().map_or(0, String::len) as u64,
         Command::RecordImportFailure(failure) => failure.raw.as_ref().map_or(0, |raw| raw.size),
         _ => 0,
@@ -378,17 +380,27 @@ fn raw_size(command: &Command) -> u64 {
 }
 
 fn pack(mut command: Command, folder: Option<&BlobFolder>) -> std::io::Result<Packed> {
+    let passing = matches!(command, Command::PutUpload(_));
     let raw: Option<&mut RawMail> = match &mut command {
         Command::Receive(receive) => Some(&mut receive.raw),
         Command::Import(import) => Some(&mut import.raw),
         Command::Arrive(arrive) => Some(&mut arrive.raw),
         Command::RecordImportFailure(failure) => failure.raw.as_mut(),
+        Command::QueueMessage(queue) if !queue.dry_run => {
+            queue.mail.as_mut().map(|mail| &mut mail.raw)
+        }
+        Command::PutUpload(upload) => Some(&mut upload.raw),
         _ => None,
     };
+    // What is kept for a day stands in its own row.
+    let folder = folder.filter(|_| !passing);
     let blob = raw.map(|raw| blob::pack(raw, folder)).transpose()?;
     let draft = match &mut command {
         Command::Ingest(ingest) => Some(&mut ingest.draft),
         Command::Import(import) => Some(&mut import.draft),
+        Command::QueueMessage(queue) if !queue.dry_run => {
+            queue.mail.as_mut().map(|mail| &mut mail.draft)
+        }
         _ => None,
     };
     let doc = match draft {

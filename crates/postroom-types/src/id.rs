@@ -156,6 +156,10 @@ typed_id! {
     SourceId, "src", "source";
     /// Work opened by a rule or a person.
     TodoId, "tod", "todo";
+    /// A mail that somebody writes and has not sent.
+    DraftId, "dft", "draft";
+    /// A file that was put in, to be attached.
+    UploadId, "upl", "upload";
 }
 
 #[cfg(test)]

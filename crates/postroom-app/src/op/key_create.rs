@@ -89,6 +89,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let grants = KeyGrants {
         queues: input.queues,
         replay_targets: input.replay_targets.unwrap_or_default(),
+        ..KeyGrants::default()
     };
     check_grants_not_wider(call.actor, &grants)?;
     let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;

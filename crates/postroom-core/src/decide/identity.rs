@@ -3,8 +3,8 @@
 use super::{Context, Tick, active_tenant, known_identity};
 use crate::{
     AddressRole, AddressRow, AddressStatus, Change, CreateIdentity, Decision, DomainRow,
-    DomainState, IdentityRow, IdentityStatus, NewAddress, Outcome, Owner, PauseReason, Refusal,
-    State, TenantRow, UpdateIdentity, check_username, row::FeedKind,
+    DomainState, IdentityPatch, IdentityRow, IdentityStatus, NewAddress, Outcome, Owner,
+    PauseReason, Refusal, State, TenantRow, UpdateIdentity, check_username, row::FeedKind,
 };
 use postroom_types::{
     Address, AddressId, DomainId, ErrorCode, IdentityId, TenantId, Timestamp, limit,
@@ -50,6 +50,8 @@ pub(super) fn create(
         metadata: create.metadata.clone(),
         client_id: create.client_id.clone(),
         client_digest: digest,
+        signature: None,
+        send_policy: Default::default(),
         created_at: context.now,
         updated_at: context.now,
     };
@@ -326,6 +328,7 @@ pub(super) fn update(
         check_metadata(metadata)?;
         row.metadata.clone_from(metadata);
     }
+    update_sending(&mut row, patch)?;
     if row == *known {
         return Ok(Decision::unchanged(outcome(known, state, false)));
     }
@@ -337,6 +340,26 @@ pub(super) fn update(
         changes: vec![Change::PutIdentity(row), Change::Feed(feed)],
         outcome,
     })
+}
+
+/// Takes over what a mailbox puts under its mails, and what it may send.
+fn update_sending(row: &mut IdentityRow, patch: &IdentityPatch) -> Result<(), Refusal> {
+    if let Some(signature) = &patch.signature {
+        let parts = signature.iter().flat_map(|own| [&own.text, &own.html]);
+        let most = parts.flatten().map(String::len).max();
+        if most.is_some_and(|len| len > limit::SIGNATURE_BYTES) {
+            return Err(Refusal::invalid("signature", "at most 16 KiB of each"));
+        }
+        row.signature.clone_from(signature);
+    }
+    if let Some(policy) = &patch.send_policy {
+        let cap = policy.daily_cap;
+        if cap.is_some_and(|cap| cap > limit::SENT_PER_DAY) {
+            return Err(Refusal::invalid("send_policy", "daily_cap is 0 to 1000000"));
+        }
+        row.send_policy.clone_from(policy);
+    }
+    Ok(())
 }
 
 pub(super) fn add_address(

@@ -84,19 +84,83 @@ words! {
         TodoChanged = "todo.changed",
         /// Settings of a queue changed.
         QueueChanged = "queue.changed",
+        /// A mail of ours was taken in to be sent; `subject` is its id, `num` its number.
+        MessageQueued = "message.queued",
+        /// A transport took it; `subject` and `num` as above, like those that follow.
+        MessageSent = "message.sent",
+        /// Its recipients' servers took it.
+        MessageDelivered = "message.delivered",
+        /// A recipient's server took it not yet.
+        MessageDeferred = "message.deferred",
+        /// It came back.
+        MessageBounced = "message.bounced",
+        /// A recipient called it spam.
+        MessageComplained = "message.complained",
+        /// The transport refused it.
+        MessageRejected = "message.rejected",
+        /// It was given up.
+        MessageFailed = "message.failed",
+        /// Whether it left is not known.
+        MessageUncertain = "message.uncertain",
+        /// It was uncertain and is known now.
+        MessageReconciled = "message.reconciled",
+        /// It was for nobody who may be written to.
+        MessageSuppressed = "message.suppressed",
+        /// Somebody took it back.
+        MessageCanceled = "message.canceled",
+        /// Something of a send changed that its status does not tell: a delivery, an attempt;
+        /// `subject` and `num` as above.
+        SendChanged = "send.changed",
+        /// A policy, a suppression or an entry of a list changed.
+        PolicyChanged = "policy.changed",
+        /// A draft was saved or dropped; `subject` is its id.
+        DraftChanged = "draft.changed",
     }
 }
 
 impl FeedKind {
-    /// Whether labels of a message may be others after it: a change of them, or an archive's mail
-    /// that brings its own.
+    /// Whether labels of a message may be others after it: a change of them, or a mail of an archive
+    /// or of ours that brings its own.
     pub fn changes_labels(self) -> bool {
-        matches!(self, Self::MessageChanged | Self::MessageImported)
+        matches!(
+            self,
+            Self::MessageChanged | Self::MessageImported | Self::MessageQueued
+        )
     }
 
     /// Whether the index has a message to add.
     pub fn adds_message(self) -> bool {
+        matches!(
+            self,
+            Self::MessageReceived | Self::MessageImported | Self::MessageQueued
+        )
+    }
+
+    /// Whether it tells of a message, so that `subject` is a message's id.
+    pub fn is_message(self) -> bool {
         matches!(self, Self::MessageReceived | Self::MessageImported)
+            || self.is_of_send()
+            || self == Self::MessageChanged
+    }
+
+    /// Whether it tells of a mail of ours.
+    pub fn is_of_send(self) -> bool {
+        matches!(
+            self,
+            Self::MessageQueued
+                | Self::MessageSent
+                | Self::MessageDelivered
+                | Self::MessageDeferred
+                | Self::MessageBounced
+                | Self::MessageComplained
+                | Self::MessageRejected
+                | Self::MessageFailed
+                | Self::MessageUncertain
+                | Self::MessageReconciled
+                | Self::MessageSuppressed
+                | Self::MessageCanceled
+                | Self::SendChanged
+        )
     }
 }
 
@@ -218,11 +282,9 @@ impl FeedRow {
     /// The message that a message kind names.
     pub fn message_id(&self) -> Option<MessageId> {
         let bits = self.subject?;
-        matches!(
-            self.kind,
-            FeedKind::MessageReceived | FeedKind::MessageImported | FeedKind::MessageChanged
-        )
-        .then(|| MessageId::from_parts(crate::ulid_ms(bits), bits))
+        self.kind
+            .is_message()
+            .then(|| MessageId::from_parts(crate::ulid_ms(bits), bits))
     }
 }
 

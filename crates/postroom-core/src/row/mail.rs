@@ -18,6 +18,28 @@ words! {
         Received = "received",
         /// It came in and only reviewers see it.
         Quarantined = "quarantined",
+        /// It waits for a transport.
+        Queued = "queued",
+        /// A transport took it.
+        Submitted = "submitted",
+        /// Its recipients' servers took it.
+        Delivered = "delivered",
+        /// A recipient's server took it not yet.
+        Deferred = "deferred",
+        /// It came back.
+        Bounced = "bounced",
+        /// A recipient called it spam.
+        Complained = "complained",
+        /// The transport refused it.
+        Rejected = "rejected",
+        /// It was given up.
+        Failed = "failed",
+        /// Whether it left is not known.
+        Uncertain = "uncertain",
+        /// It was for nobody who may be written to.
+        Suppressed = "suppressed",
+        /// Somebody took it back.
+        Canceled = "canceled",
     }
 }
 
@@ -121,6 +143,18 @@ pub struct ThreadRow {
     pub participants: Vec<Participant>,
     /// Whether somebody put it away.
     pub archived: bool,
+    /// Why nobody answers in it by itself any more.
+    pub hold: Option<ThreadHold>,
+}
+
+/// Why nobody answers in a thread by itself any more. The next mail that a person decides on ends
+/// it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct ThreadHold {
+    /// A word: `loop_detected` or `automatic_exchanges`.
+    pub reason: String,
+    /// Since when.
+    pub set_at: Timestamp,
 }
 
 /// Where a thread key is kept: the first 16 bytes of its SHA-256, so that a key of any length

@@ -1,6 +1,9 @@
 //! Who is here: tenants, domains, identities, addresses, keys, people who sign in.
 
-use crate::{row::KeyGrants, word::words};
+use crate::{
+    row::{KeyGrants, SendPolicy, SendScope, Signature},
+    word::words,
+};
 use postroom_types::{
     AddressId, DomainId, IdentityId, KeyId, Level, Permission, TenantId, Timestamp,
 };
@@ -141,6 +144,10 @@ pub struct IdentityRow {
     pub client_id: Option<String>,
     /// SHA-256 of the values it was created with, to tell a repeated create from another.
     pub client_digest: Option<[u8; 32]>,
+    /// What it puts under its mails.
+    pub signature: Option<Signature>,
+    /// What it may send.
+    pub send_policy: SendPolicy,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.
@@ -210,6 +217,14 @@ pub struct KeyRow {
     pub last_used_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
+}
+
+impl KeyRow {
+    /// To whom it may write.
+    pub fn send_scope(&self) -> SendScope {
+        let granted = self.grants.send_scope;
+        granted.unwrap_or_else(|| SendScope::of_level(self.level))
+    }
 }
 
 /// One secret of a key; a key has one, and two during a rotation.

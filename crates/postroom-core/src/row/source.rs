@@ -1,6 +1,9 @@
 //! Ways in: sources with their secrets and rules, and what keys are granted of queues and targets.
 
-use crate::{row::TrustMode, word::words};
+use crate::{
+    row::{SendScope, TrustMode},
+    word::words,
+};
 use postroom_types::{IdentityId, SourceId, TenantId, Timestamp};
 
 words! {
@@ -119,7 +122,8 @@ pub struct SourceStats {
     pub last_delivery_at: Option<Timestamp>,
 }
 
-/// What a key is granted of queues and replay targets, which belong to its tenant.
+/// What a key is granted of queues and replay targets, which belong to its tenant, and to whom it
+/// may write.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct KeyGrants {
     /// Queues it works on; `None` for all.
@@ -128,4 +132,8 @@ pub struct KeyGrants {
     /// Where its replays may go when they name no target; the first is the default.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replay_targets: Vec<String>,
+    /// To whom it may write; see [`KeyRow::send_scope`](crate::KeyRow::send_scope) for one that
+    /// says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_scope: Option<SendScope>,
 }

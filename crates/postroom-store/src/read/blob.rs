@@ -37,10 +37,20 @@ pub async fn kept_bytes(
     events: &[EventRow],
 ) -> Result<Vec<Option<KeptBytes>>, StoreError> {
     let WorkerScope(()) = scope;
-    let mut wanted: Vec<&Sha256Bytes> = events.iter().map(|event| &event.sha256).collect();
+    let digests: Vec<Sha256Bytes> = events.iter().map(|event| event.sha256).collect();
+    kept_of(store, tenant, &digests).await
+}
+
+/// The bytes under some digests, in their order; `None` for those whose row is missing.
+pub(super) async fn kept_of(
+    store: &Store,
+    tenant: TenantId,
+    digests: &[Sha256Bytes],
+) -> Result<Vec<Option<KeptBytes>>, StoreError> {
+    let mut wanted: Vec<&Sha256Bytes> = digests.iter().collect();
     wanted.sort_unstable();
     wanted.dedup();
-    // Filled up to a power of two, so that few statements serve every number of events.
+    // Filled up to a power of two, so that few statements serve every number of digests.
     if let Some(last) = wanted.last().copied() {
         wanted.resize(wanted.len().next_power_of_two(), last);
     }
@@ -55,16 +65,16 @@ pub async fn kept_bytes(
         .await?;
     let found: HashMap<Vec<u8>, (u64, Option<Vec<u8>>)> = found.into_iter().collect();
     let folder = store.blobs();
-    let kept = |event: &EventRow| {
-        let (size, inline) = found.get(event.sha256.as_slice())?.clone();
+    let kept = |sha256: &Sha256Bytes| {
+        let (size, inline) = found.get(sha256.as_slice())?.clone();
         Some(KeptBytes {
-            sha256: event.sha256,
+            sha256: *sha256,
             size,
             folder: inline.is_none().then(|| folder.cloned()).flatten(),
             inline,
         })
     };
-    Ok(events.iter().map(kept).collect())
+    Ok(digests.iter().map(kept).collect())
 }
 
 /// The very bytes; a row that names bytes which are not there is damaged.

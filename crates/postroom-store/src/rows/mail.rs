@@ -42,6 +42,9 @@ fn kind(text: &str) -> Result<Kind> {
         Kind::List,
         Kind::Automated,
         Kind::Calendar,
+        Kind::Transactional,
+        Kind::Marketing,
+        Kind::AutoReply,
     ]
     .into_iter()
     .find(|kind| kind.as_str() == text)
@@ -89,10 +92,11 @@ pub(crate) fn thread(row: &Row) -> Result<ThreadRow> {
         unread_count: unsigned(row, 12)?,
         participants: json(&row.text(13)?)?,
         archived: row.int(14)? != 0,
+        hold: row.opt_text(15)?.as_deref().map(json).transpose()?,
     })
 }
 
-pub(crate) fn thread_values(row: &ThreadRow) -> [Value; 15] {
+pub(crate) fn thread_values(row: &ThreadRow) -> [Value; 16] {
     [
         row.id.bits().into(),
         row.tenant_id.bits().into(),
@@ -109,6 +113,7 @@ pub(crate) fn thread_values(row: &ThreadRow) -> [Value; 15] {
         row.unread_count.into(),
         Value::Text(json_text(&row.participants)),
         row.archived.into(),
+        Value::OptText(row.hold.as_ref().map(json_text)),
     ]
 }
 

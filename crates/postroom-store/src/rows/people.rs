@@ -6,8 +6,8 @@ use super::{
 };
 use crate::sql::{Row, Value};
 use postroom_core::{
-    AddressRow, DomainRow, IdentityRow, KeyGrants, KeyRow, KeySecretRow, OwnerLinkRow, SessionRow,
-    TenantRow, deployment,
+    AddressRow, DomainRow, IdentityRow, KeyGrants, KeyRow, KeySecretRow, OwnerLinkRow, SendPolicy,
+    SessionRow, TenantRow, deployment,
 };
 use postroom_types::{IdentityId, TenantId};
 
@@ -76,10 +76,19 @@ pub(crate) fn identity(row: &Row) -> Result<IdentityRow> {
         client_digest: digest.as_deref().map(array).transpose()?,
         created_at: at(row, 11)?,
         updated_at: at(row, 12)?,
+        signature: row.opt_text(13)?.as_deref().map(json).transpose()?,
+        send_policy: row
+            .opt_text(14)?
+            .as_deref()
+            .map(json)
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 
-pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 13] {
+pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 15] {
+    let send_policy =
+        (row.send_policy != SendPolicy::default()).then(|| json_text(&row.send_policy));
     [
         row.id.bits().into(),
         row.tenant_id.bits().into(),
@@ -94,6 +103,8 @@ pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 13] {
         Value::OptBlob(row.client_digest.map(|digest| digest.to_vec())),
         ms(row.created_at),
         ms(row.updated_at),
+        Value::OptText(row.signature.as_ref().map(json_text)),
+        Value::OptText(send_policy),
     ]
 }
 

@@ -43,12 +43,14 @@ impl Writes {
         .await?;
         conn.insert(
             "INSERT INTO identities (id, tenant_id, username, display_name, purpose, status, \
-             pause_reason, owner, metadata, client_id, client_digest, created_at, updated_at) \
+             pause_reason, owner, metadata, client_id, client_digest, created_at, updated_at, \
+             signature, send_policy) \
              VALUES {} ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, \
              purpose = excluded.purpose, status = excluded.status, \
              pause_reason = excluded.pause_reason, owner = excluded.owner, \
-             metadata = excluded.metadata, updated_at = excluded.updated_at",
-            13,
+             metadata = excluded.metadata, updated_at = excluded.updated_at, \
+             signature = excluded.signature, send_policy = excluded.send_policy",
+            15,
             flat(self.identities.values().map(rows::identity_values)),
         )
         .await?;
@@ -216,14 +218,15 @@ impl Writes {
         conn.insert(
             "INSERT INTO threads (id, tenant_id, identity_id, subject, first_at, first_num, \
              last_at, last_num, last_direction, last_inbound_at, snippet, message_count, \
-             unread_count, participants, archived) VALUES {} ON CONFLICT (id) DO UPDATE SET \
+             unread_count, participants, archived, hold) VALUES {} ON CONFLICT (id) DO UPDATE SET \
              subject = excluded.subject, first_at = excluded.first_at, \
              first_num = excluded.first_num, last_at = excluded.last_at, \
              last_num = excluded.last_num, last_direction = excluded.last_direction, \
              last_inbound_at = excluded.last_inbound_at, snippet = excluded.snippet, \
              message_count = excluded.message_count, unread_count = excluded.unread_count, \
-             participants = excluded.participants, archived = excluded.archived",
-            15,
+             participants = excluded.participants, archived = excluded.archived, \
+             hold = excluded.hold",
+            16,
             flat(self.threads.values().map(rows::thread_values)),
         )
         .await?;
