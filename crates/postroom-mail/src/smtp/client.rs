@@ -80,6 +80,8 @@ pub struct Client {
     transaction: Option<Transaction>,
     /// A transaction was given up before its data: RSET comes before the next.
     dirty: bool,
+    /// The connection has ended; what was received before is still looked at.
+    failed: Option<Fault>,
     replies: u64,
 }
 
@@ -124,6 +126,7 @@ impl Client {
             extensions: Extensions::default(),
             transaction: None,
             dirty: false,
+            failed: None,
             replies: 0,
         }
     }
@@ -155,20 +158,26 @@ impl Client {
             {
                 return Action::Done(Box::new(done.into_submission()));
             }
-            match self.phase {
-                Phase::Closed => return Action::Close,
-                Phase::AwaitTls => return Action::StartTls,
-                Phase::Ready if self.input.is_empty() => return Action::Idle,
+            match (self.phase, self.failed) {
+                (Phase::Closed, _) => return Action::Close,
+                (Phase::AwaitTls | Phase::Ready, Some(fault)) => self.end(fault),
+                (Phase::AwaitTls, None) => return Action::StartTls,
+                (Phase::Ready, None) if self.input.is_empty() => return Action::Idle,
                 // Whoever speaks unasked takes leave, or is not to be understood.
-                Phase::Ready => self.end(Fault::Unavailable),
-                _ => match reply::read(&self.input) {
+                (Phase::Ready, None) => self.end(Fault::Unavailable),
+                (phase, failed) => match reply::read(&self.input) {
                     Read::Whole(reply, bytes) => {
                         self.input.drain(..bytes);
                         self.replies += 1;
                         self.take(&reply);
                     }
                     Read::NotSmtp => self.end(Fault::Protocol),
-                    Read::Open if self.phase == Phase::Body => return self.write_more(),
+                    Read::Open if let Some(fault) = failed => self.end(fault),
+                    // Half an answer in the middle of the message is waited for: behind the end of
+                    // the data it would pass for the answer to it.
+                    Read::Open if phase == Phase::Body && self.input.is_empty() => {
+                        return self.write_more();
+                    }
                     Read::Open => return Action::Read,
                 },
             }
@@ -187,9 +196,9 @@ impl Client {
     }
 
     /// The connection is of no use any more: it was lost, took too long, or could not be encrypted.
-    /// What is in work ends with this fault.
+    /// What is in work ends with this fault, unless what was received before says how it ended.
     pub fn fail(&mut self, fault: Fault) {
-        self.end(fault);
+        self.failed.get_or_insert(fault);
     }
 
     /// Takes leave; the connection may be closed without waiting for the answer.
@@ -210,7 +219,10 @@ impl Client {
 
     /// Whether the next message may be given.
     pub fn is_ready(&self) -> bool {
-        self.phase == Phase::Ready && self.input.is_empty() && self.transaction.is_none()
+        self.phase == Phase::Ready
+            && self.input.is_empty()
+            && self.failed.is_none()
+            && self.transaction.is_none()
     }
 
     /// Replies read so far.
@@ -293,3 +305,6 @@ impl std::fmt::Debug for Client {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{
     super::Protocol,
     Action, Answer, Client, Envelope, Fate, Fault, Outcome, Phase, Submission,
-    body::{self, Body},
+    body::{self, Body, Needs},
     extensions::Extensions,
     reply::{Class, Reply},
 };
@@ -14,7 +14,9 @@ use super::{
 #[derive(Debug)]
 pub(super) struct Transaction {
     envelope: Envelope,
-    message: Bytes,
+    message_bytes: usize,
+    /// `None` for a message that may go to nobody.
+    needs: Option<Needs>,
     body: Body,
     /// One for each recipient; those that are empty are still open.
     outcomes: Vec<Option<Outcome>>,
@@ -29,8 +31,9 @@ impl Transaction {
     pub(super) fn new(envelope: Envelope, message: Bytes) -> Self {
         Self {
             outcomes: vec![None; envelope.recipients().len()],
-            body: Body::new(message.clone()),
-            message,
+            message_bytes: message.len(),
+            needs: body::look_through(&message),
+            body: Body::new(message),
             envelope,
             sender_refused: None,
             handed_over: false,
@@ -86,13 +89,12 @@ impl Transaction {
     fn mail_command(&self, extensions: Extensions) -> String {
         let mut command = format!("MAIL FROM:<{}>", self.envelope.mail_from());
         if extensions.size {
-            command.push_str(&format!(" SIZE={}", self.message.len()));
+            command.push_str(&format!(" SIZE={}", self.message_bytes));
         }
-        let needs = body::look_through(&self.message);
-        if extensions.eight_bit && needs.is_some_and(|needs| needs.eight_bit) {
+        if extensions.eight_bit && self.needs.is_some_and(|needs| needs.eight_bit) {
             command.push_str(" BODY=8BITMIME");
         }
-        if self.envelope.needs_utf8() || needs.is_some_and(|needs| needs.utf8) {
+        if self.envelope.needs_utf8() || self.needs.is_some_and(|needs| needs.utf8) {
             command.push_str(" SMTPUTF8");
         }
         command
@@ -100,14 +102,14 @@ impl Transaction {
 
     /// Why the message cannot go to a server with these extensions.
     fn obstacle(&self, extensions: Extensions) -> Option<Fault> {
-        let Some(needs) = body::look_through(&self.message) else {
+        let Some(needs) = self.needs else {
             return Some(Fault::Malformed);
         };
         let utf8 = needs.utf8 || self.envelope.needs_utf8();
         if (needs.eight_bit && !extensions.eight_bit) || (utf8 && !extensions.utf8) {
             return Some(Fault::ExtensionMissing);
         }
-        let bytes = u64::try_from(self.message.len()).unwrap_or(u64::MAX);
+        let bytes = u64::try_from(self.message_bytes).unwrap_or(u64::MAX);
         extensions
             .most_bytes
             .is_some_and(|most| bytes > most)
