@@ -1,4 +1,4 @@
-//! SMTP and LMTP as a server speaks them, without sockets.
+//! SMTP and LMTP without sockets: as a server speaks them, and as a client does ([`client`]).
 //!
 //! [`Server`] is fed bytes and asked what to do next; it never reads, writes or waits. The room
 //! with the sockets asks its sink about recipients and messages and hands the answers back, so
