@@ -32,6 +32,9 @@
 //! `a11y.generic_link`, `link.http`, `link.placeholder`, `link.too_long`) come from [`check`]. The
 //! others need compiled output or knowledge of mail programs and come from `emit` and `lint`.
 
+pub mod backend;
+pub mod dialect;
+pub mod emit;
 pub mod issue;
 pub mod model;
 pub mod scope;

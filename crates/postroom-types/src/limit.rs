@@ -391,6 +391,8 @@ limits! {
     COMPOSE_NODES: usize = 5_000, "limit.nodes";
     /// Issues of one e-mail document.
     COMPOSE_ISSUES: usize = 200, "issues.truncated";
+    /// Elements of a sample list that a preview shows.
+    COMPOSE_SAMPLE_ITEMS: usize = 500, "the rest is not shown";
     /// Key against doubles of a send, printable ASCII bytes.
     IDEMPOTENCY_KEY_BYTES: usize = 255, "invalid_idempotency_key";
     /// Time that a send's key against doubles is known, milliseconds.

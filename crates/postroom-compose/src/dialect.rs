@@ -1,0 +1,238 @@
+//! Template languages of senders: how a variable, a condition and a loop are written in each.
+//!
+//! Nothing here sees a document; [`crate::emit`] asks for one tag at a time and says in which place
+//! it will stand. What a language cannot say is a [`Refusal`], never silent text.
+
+mod erb;
+mod format;
+mod frames;
+mod go;
+mod handlebars;
+mod jinja;
+mod liquid;
+mod logic;
+mod mailchimp;
+mod mustache;
+mod sample;
+
+use crate::model::{Filter, VariableType};
+
+pub(crate) use format::{encode, filtered, money};
+pub(crate) use frames::{Frame, Frames};
+pub(crate) use logic::{Atom, Logic, Test};
+pub use sample::sample_data;
+pub(crate) use sample::{holds, is_truthy, lookup, print};
+
+/// A template language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Dialect {
+    /// Jinja2, and what is like it.
+    Jinja2,
+    /// Liquid.
+    Liquid,
+    /// Handlebars.
+    Handlebars,
+    /// Dynamic templates of SendGrid.
+    SendGrid,
+    /// Mustache.
+    Mustache,
+    /// Templates of Postmark (Mustachio).
+    Postmark,
+    /// `text/template` of Go.
+    Go,
+    /// ERB of Ruby.
+    Erb,
+    /// Merge tags of Mailchimp.
+    Mailchimp,
+    /// Klaviyo, which is like Django.
+    Klaviyo,
+    /// None: values are the samples.
+    #[default]
+    None,
+}
+
+impl Dialect {
+    /// Every dialect with its name.
+    pub const NAMES: &'static [(&'static str, Self)] = &[
+        ("jinja2", Self::Jinja2),
+        ("liquid", Self::Liquid),
+        ("handlebars", Self::Handlebars),
+        ("sendgrid", Self::SendGrid),
+        ("mustache", Self::Mustache),
+        ("postmark", Self::Postmark),
+        ("go", Self::Go),
+        ("erb", Self::Erb),
+        ("mailchimp", Self::Mailchimp),
+        ("klaviyo", Self::Klaviyo),
+        ("none", Self::None),
+    ];
+
+    /// The dialect of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, dialect)| *dialect)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let found = Self::NAMES.iter().find(|(_, dialect)| *dialect == self);
+        found.map_or("none", |(name, _)| name)
+    }
+
+    /// How it is written; `None` for [`Dialect::None`], which is no language.
+    pub(crate) fn syntax(self) -> Option<&'static dyn Syntax> {
+        Some(match self {
+            Self::Jinja2 => &jinja::JINJA,
+            Self::Klaviyo => &jinja::DJANGO,
+            Self::Liquid => &liquid::Liquid,
+            Self::Handlebars => &handlebars::HANDLEBARS,
+            Self::SendGrid => &handlebars::SENDGRID,
+            Self::Mustache => &mustache::MUSTACHE,
+            Self::Postmark => &mustache::POSTMARK,
+            Self::Go => &go::Go,
+            Self::Erb => &erb::Erb,
+            Self::Mailchimp => &mailchimp::Mailchimp,
+            Self::None => return None,
+        })
+    }
+
+    /// The sender's own token for the address where readers unsubscribe.
+    #[must_use]
+    pub fn unsubscribe_token(self) -> Option<&'static str> {
+        match self {
+            Self::SendGrid => Some("<%asm_group_unsubscribe_raw_url%>"),
+            Self::Postmark => Some("{{{ pm:unsubscribe }}}"),
+            Self::Mailchimp => Some("*|UNSUB|*"),
+            Self::Klaviyo => Some("{% unsubscribe_link %}"),
+            _ => None,
+        }
+    }
+}
+
+/// What a tag's value will stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// Between HTML tags.
+    Text,
+    /// In a double-quoted HTML attribute.
+    Attribute,
+    /// At the start of a URL in such an attribute.
+    Url,
+    /// Later in such a URL.
+    UrlPart,
+    /// At the start of a URL in plain text.
+    PlainUrl,
+    /// Later in such a URL.
+    PlainUrlPart,
+    /// In plain text, or in a subject, where nothing is escaped.
+    Plain,
+}
+
+impl Context {
+    /// Whether HTML is around.
+    pub(crate) fn is_html(self) -> bool {
+        !matches!(self, Self::Plain | Self::PlainUrl | Self::PlainUrlPart)
+    }
+
+    /// Whether values have to be percent-encoded.
+    pub(crate) fn is_part(self) -> bool {
+        matches!(self, Self::UrlPart | Self::PlainUrlPart)
+    }
+}
+
+/// A variable to be written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Value<'a> {
+    pub(crate) path: &'a str,
+    /// `None` when it is not known.
+    pub(crate) kind: Option<VariableType>,
+    /// Only words that need no escaping anywhere ([`is_simple`]); others become a branch.
+    pub(crate) default: Option<&'a str>,
+    pub(crate) filter: Option<&'a Filter>,
+    pub(crate) context: Context,
+}
+
+impl Value<'_> {
+    /// Whether it is HTML that the sender trusts, in a place that takes it.
+    fn is_trusted(&self) -> bool {
+        self.kind == Some(VariableType::Html) && self.context == Context::Text
+    }
+}
+
+/// The tags of a branch.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Branch {
+    pub(crate) open: String,
+    /// Between the branches.
+    pub(crate) middle: String,
+    pub(crate) close: String,
+    /// What is shown when the condition does not hold comes first.
+    pub(crate) swapped: bool,
+    /// Another pair of tags is around the second branch, instead of `middle`.
+    pub(crate) second: Option<(String, String)>,
+    /// Paths inside the first branch are relative to the value tested.
+    pub(crate) enters: bool,
+}
+
+/// The tags of a loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Loop {
+    pub(crate) open: String,
+    /// Between the body and what shows when the list is empty.
+    pub(crate) middle: String,
+    /// After that; stands in place of `middle` and itself when nothing shows then.
+    pub(crate) close: String,
+    /// End of a loop without such a part.
+    pub(crate) end: String,
+}
+
+/// What a language cannot say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal(pub(crate) String);
+
+/// How a language is written.
+pub(crate) trait Syntax: Sync {
+    /// A variable's value.
+    fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal>;
+
+    /// A condition's tags; `None` when it has to be taken apart first.
+    fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal>;
+
+    /// Tags of a loop over `list` whose element is called `name`.
+    fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal>;
+
+    /// Plain text so that nothing of it is a tag; `before_tag` when a tag follows.
+    fn literal(&self, text: &str, before_tag: bool) -> String;
+
+    /// Whether a default can stand in the tag itself.
+    fn takes_default(&self, value: &Value<'_>) -> bool;
+}
+
+/// Whether words need no escaping in any language or place.
+pub(crate) fn is_simple(words: &str) -> bool {
+    let plain =
+        |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-' | '!' | '?' | ':');
+    !words.is_empty() && words.chars().all(plain)
+}
+
+/// `text` with every `mark` and, before a tag, a brace at its end, replaced.
+fn guarded(text: &str, marks: &[(&str, &str)], before_tag: bool, end: (&str, &str)) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        if let Some((mark, safe)) = marks.iter().find(|(mark, _)| rest.starts_with(mark)) {
+            out.push_str(safe);
+            rest = rest.get(mark.len()..).unwrap_or_default();
+        } else if before_tag && rest == end.0 {
+            out.push_str(end.1);
+            rest = "";
+        } else {
+            let mut chars = rest.chars();
+            out.extend(chars.next());
+            rest = chars.as_str();
+        }
+    }
+    out
+}

@@ -1,0 +1,170 @@
+//! ERB. Fields are looked up with `[:name]`, which hashes, structs and records of Rails all take.
+
+use serde_json::Value as Json;
+
+use crate::model::{Filter, VariableType};
+
+use super::{
+    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    format::{date_pattern, money, number_pattern, strftime},
+    frames::Reference,
+    guarded,
+};
+
+pub(super) struct Erb;
+
+/// Values that a mail takes for none.
+const NOTHING: &str = "[nil, false, 0, '', [], {}]";
+
+fn dotted(path: &str) -> String {
+    let mut parts = path.split('.');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(&format!("[:{part}]"));
+    }
+    out
+}
+
+fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
+    Ok(match frames.reference(path) {
+        Reference::Root(path) => dotted(path),
+        Reference::Item { name, rest: "", .. } => name.to_owned(),
+        Reference::Item { name, rest, .. } => dotted(&format!("{name}.{rest}")),
+        Reference::Index(place) => format!("({}_at + 1)", place.name),
+        Reference::First(place) => format!("({}_at == 0)", place.name),
+        Reference::Last(place) => {
+            let unknown = || Refusal("the end of a loop".to_owned());
+            let (outer, list) = frames.outside(place.number).ok_or_else(unknown)?;
+            format!(
+                "({}_at == {}.size - 1)",
+                place.name,
+                self::path(list, &outer)?
+            )
+        }
+    })
+}
+
+fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
+    let text = match value.default {
+        Some(default) => format!("({NOTHING}.include?({path}) ? '{default}' : {path}).to_s"),
+        None if value.filter.is_some() => format!("{path}.to_s"),
+        None => path.to_owned(),
+    };
+    Ok(match value.filter {
+        None => text,
+        Some(Filter::Upper) => format!("{text}.upcase"),
+        Some(Filter::Lower) => format!("{text}.downcase"),
+        Some(Filter::Title) => format!("{text}.split(' ').map(&:capitalize).join(' ')"),
+        Some(Filter::Trim) => format!("{text}.strip"),
+        Some(Filter::Truncate(len)) => {
+            let kept = len.saturating_sub(1);
+            format!("{text}.then {{ |s| s.size > {len} ? s[0, {kept}] + '…' : s }}")
+        }
+        Some(Filter::UrlEncode) => format!("ERB::Util.url_encode({text})"),
+        Some(Filter::Date(pattern)) => {
+            let words = date_pattern(pattern, strftime, str::to_owned);
+            let words = words.ok_or_else(|| Refusal(format!("the date pattern {pattern:?}")))?;
+            format!("{path}.strftime('{words}')")
+        }
+        Some(Filter::Number(pattern)) => {
+            let (decimals, grouped) = number_pattern(pattern);
+            let plain = format!("format('%.{decimals}f', {path})");
+            if grouped {
+                format!(
+                    "{plain}.sub(/\\d+/) {{ |d| d.reverse.scan(/\\d{{1,3}}/).join(',').reverse }}"
+                )
+            } else {
+                plain
+            }
+        }
+        Some(Filter::Money(currency)) => format!("format('%.{}f', {path})", money(currency).1),
+    })
+}
+
+fn test(logic: &Logic, frames: &Frames, inner: bool) -> Result<String, Refusal> {
+    let (parts, word) = match logic {
+        Logic::Constant(value) => return Ok(value.to_string()),
+        Logic::Atom(atom) => return self::atom(atom, frames),
+        Logic::All(parts) => (parts, " && "),
+        Logic::Any(parts) => (parts, " || "),
+    };
+    let written: Result<Vec<String>, Refusal> =
+        parts.iter().map(|part| test(part, frames, true)).collect();
+    let joined = written?.join(word);
+    Ok(if inner { format!("({joined})") } else { joined })
+}
+
+fn atom(atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
+    let path = path(&atom.path, frames)?;
+    let with = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+    match &atom.test {
+        Test::Exists => Ok(format!("!{NOTHING}.include?({path})")),
+        Test::Empty => Ok(format!("{NOTHING}.include?({path})")),
+        Test::Eq(value) => with("==", value),
+        Test::Ne(value) => with("!=", value),
+        Test::Gt(value) => with(">", value),
+        Test::Gte(value) => with(">=", value),
+        Test::Lt(value) => with("<", value),
+        Test::Lte(value) => with("<=", value),
+        Test::Contains(value) => Ok(format!("{path}.include?({})", literal(value)?)),
+        Test::Lacks(value) => Ok(format!("!{path}.include?({})", literal(value)?)),
+    }
+}
+
+impl Syntax for Erb {
+    fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
+        let path = path(value.path, frames)?;
+        let mut expression = expression(value, &path)?;
+        let encodes = value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode));
+        if encodes {
+            expression = format!("ERB::Util.url_encode({expression})");
+        }
+        Ok(if value.context.is_html() && !value.is_trusted() {
+            format!("<%= ERB::Util.h({expression}) %>")
+        } else {
+            format!("<%= {expression} %>")
+        })
+    }
+
+    fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal> {
+        Ok(Some(Branch {
+            open: format!("<% if {} %>", test(logic, frames, false)?),
+            middle: "<% else %>".to_owned(),
+            close: "<% end %>".to_owned(),
+            ..Branch::default()
+        }))
+    }
+
+    fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
+        let list = path(list, frames)?;
+        Ok(Loop {
+            open: format!("<% {list}.each_with_index do |{name}, {name}_at| %>"),
+            middle: format!("<% end %><% if {list}.empty? %>"),
+            close: "<% end %>".to_owned(),
+            end: "<% end %>".to_owned(),
+        })
+    }
+
+    fn literal(&self, text: &str, _: bool) -> String {
+        guarded(text, &[("<%", "<%%"), ("%>", "%%>")], false, ("", ""))
+    }
+
+    fn takes_default(&self, value: &Value<'_>) -> bool {
+        let formats = matches!(
+            value.filter,
+            Some(Filter::Date(_) | Filter::Number(_) | Filter::Money(_))
+        );
+        !formats && value.kind != Some(VariableType::Html) && value.context != Context::Url
+    }
+}
+
+fn literal(value: &Json) -> Result<String, Refusal> {
+    match value {
+        Json::String(text) if text.contains(['\'', '"', '\\', '<', '>', '&', '%', '\n']) => {
+            Err(Refusal(format!("a comparison with {text:?}")))
+        }
+        Json::String(text) => Ok(format!("'{text}'")),
+        Json::Number(number) => Ok(number.to_string()),
+        other => Err(Refusal(format!("a comparison with {other}"))),
+    }
+}

@@ -1,0 +1,277 @@
+//! Filters: what they do to a sample, and the patterns that languages take.
+
+use serde_json::Value as Json;
+
+use crate::model::Filter;
+
+/// A part of a date pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DatePart<'a> {
+    /// One of [`DATE_WORDS`].
+    Word(&'static str),
+    /// As it is.
+    Text(&'a str),
+}
+
+/// Words of a date pattern, longer ones first.
+const DATE_WORDS: &[&str] = &[
+    "yyyy", "MMMM", "EEEE", "MMM", "EEE", "yy", "MM", "dd", "HH", "hh", "mm", "ss", "d", "M", "H",
+    "h", "a",
+];
+
+/// Takes a date pattern apart. Letters of other words stay as they are.
+pub(crate) fn date_parts(pattern: &str) -> Vec<DatePart<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = pattern;
+    while !rest.is_empty() {
+        if let Some(quoted) = rest.strip_prefix('\'') {
+            let end = quoted.find('\'').unwrap_or(quoted.len());
+            parts.push(DatePart::Text(quoted.get(..end).unwrap_or_default()));
+            rest = quoted.get(end + 1..).unwrap_or_default();
+        } else if let Some(word) = DATE_WORDS.iter().find(|word| rest.starts_with(**word)) {
+            parts.push(DatePart::Word(word));
+            rest = rest.get(word.len()..).unwrap_or_default();
+        } else {
+            let len = rest.chars().next().map_or(1, char::len_utf8);
+            parts.push(DatePart::Text(rest.get(..len).unwrap_or_default()));
+            rest = rest.get(len..).unwrap_or_default();
+        }
+    }
+    parts
+}
+
+/// A date pattern in another language's words; `None` when it has none for one of them, or when
+/// the pattern holds something that could end a string.
+pub(super) fn date_pattern(
+    pattern: &str,
+    word: impl Fn(&str) -> Option<&'static str>,
+    text: impl Fn(&str) -> String,
+) -> Option<String> {
+    let mut out = String::new();
+    for part in date_parts(pattern) {
+        match part {
+            DatePart::Word(name) => out.push_str(word(name)?),
+            DatePart::Text(other)
+                if other.contains(['\'', '"', '\\', '{', '}', '%', '<', '>', '&']) =>
+            {
+                return None;
+            }
+            DatePart::Text(other) => out.push_str(&text(other)),
+        }
+    }
+    Some(out)
+}
+
+/// A word of a date pattern for strftime.
+pub(super) fn strftime(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "yyyy" => "%Y",
+        "yy" => "%y",
+        "MMMM" => "%B",
+        "MMM" => "%b",
+        "MM" => "%m",
+        "M" => "%-m",
+        "EEEE" => "%A",
+        "EEE" => "%a",
+        "dd" => "%d",
+        "d" => "%-d",
+        "HH" => "%H",
+        "H" => "%-H",
+        "hh" => "%I",
+        "h" => "%-I",
+        "mm" => "%M",
+        "ss" => "%S",
+        "a" => "%p",
+        _ => return None,
+    })
+}
+
+/// Decimals of a number pattern and whether thousands are set apart.
+pub(super) fn number_pattern(pattern: &str) -> (usize, bool) {
+    let decimals = pattern.split_once('.').map_or(0, |(_, digits)| {
+        digits.chars().filter(|c| matches!(c, '0' | '#')).count()
+    });
+    (decimals.min(6), pattern.contains(','))
+}
+
+/// What is written before an amount, and its decimals.
+pub(crate) fn money(currency: &str) -> (String, usize) {
+    let decimals = match currency {
+        "JPY" | "KRW" | "VND" | "CLP" | "ISK" => 0,
+        _ => 2,
+    };
+    let sign = match currency {
+        "EUR" => "€".to_owned(),
+        "USD" => "$".to_owned(),
+        "GBP" => "£".to_owned(),
+        "JPY" => "¥".to_owned(),
+        "INR" => "₹".to_owned(),
+        "KRW" => "₩".to_owned(),
+        other => format!("{other} "),
+    };
+    (sign, decimals)
+}
+
+/// What a filter makes of a sample.
+pub(crate) fn filtered(text: &str, value: &Json, filter: Option<&Filter>) -> String {
+    match filter {
+        None => text.to_owned(),
+        Some(Filter::Upper) => text.to_uppercase(),
+        Some(Filter::Lower) => text.to_lowercase(),
+        Some(Filter::Title) => title(text),
+        Some(Filter::Trim) => text.trim().to_owned(),
+        Some(Filter::Truncate(len)) => truncate(text, *len as usize),
+        Some(Filter::UrlEncode) => encode(text),
+        Some(Filter::Date(pattern)) => date(text, pattern),
+        Some(Filter::Number(pattern)) => {
+            let (decimals, grouped) = number_pattern(pattern);
+            number(value, decimals, grouped).unwrap_or_else(|| text.to_owned())
+        }
+        Some(Filter::Money(currency)) => {
+            let (sign, decimals) = money(currency);
+            let amount = number(value, decimals, false).unwrap_or_else(|| text.to_owned());
+            format!("{sign}{amount}")
+        }
+    }
+}
+
+/// Percent-encodes everything but unreserved characters (RFC 3986, section 2.3).
+pub(crate) fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut begins = true;
+    for c in text.chars() {
+        if begins {
+            out.extend(c.to_uppercase());
+        } else {
+            out.extend(c.to_lowercase());
+        }
+        begins = c.is_whitespace();
+    }
+    out
+}
+
+fn truncate(text: &str, len: usize) -> String {
+    if text.chars().count() <= len {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(len.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+fn number(value: &Json, decimals: usize, grouped: bool) -> Option<String> {
+    let value = value
+        .as_f64()
+        .or_else(|| value.as_str()?.trim().parse().ok())?;
+    let plain = format!("{value:.decimals$}");
+    if !grouped {
+        return Some(plain);
+    }
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    let (sign, digits) = whole
+        .strip_prefix('-')
+        .map_or(("", whole), |digits| ("-", digits));
+    let mut out = sign.to_owned();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if !fraction.is_empty() {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    Some(out)
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = [
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+];
+
+/// An RFC 3339 date or time by a pattern; what is none stays as it is.
+fn date(text: &str, pattern: &str) -> String {
+    let field = |from: usize, to: usize| {
+        text.get(from..to)
+            .and_then(|digits| digits.parse::<usize>().ok())
+    };
+    let (Some(year), Some(month), Some(day)) = (field(0, 4), field(5, 7), field(8, 10)) else {
+        return text.to_owned();
+    };
+    let (hour, minute) = (field(11, 13).unwrap_or(0), field(14, 16).unwrap_or(0));
+    let second = field(17, 19).unwrap_or(0);
+    let Some(month_name) = MONTHS.get(month.wrapping_sub(1)) else {
+        return text.to_owned();
+    };
+    let weekday = DAYS
+        .get(weekday(year, month, day))
+        .copied()
+        .unwrap_or_default();
+    let short = |name: &str| name.get(..3).unwrap_or_default().to_owned();
+    let hour12 = if hour % 12 == 0 { 12 } else { hour % 12 };
+    let parts = date_parts(pattern).into_iter().map(|part| match part {
+        DatePart::Text(other) => other.to_owned(),
+        DatePart::Word("yyyy") => format!("{year:04}"),
+        DatePart::Word("yy") => format!("{:02}", year % 100),
+        DatePart::Word("MMMM") => (*month_name).to_owned(),
+        DatePart::Word("MMM") => short(month_name),
+        DatePart::Word("MM") => format!("{month:02}"),
+        DatePart::Word("M") => month.to_string(),
+        DatePart::Word("EEEE") => weekday.to_owned(),
+        DatePart::Word("EEE") => short(weekday),
+        DatePart::Word("dd") => format!("{day:02}"),
+        DatePart::Word("d") => day.to_string(),
+        DatePart::Word("HH") => format!("{hour:02}"),
+        DatePart::Word("H") => hour.to_string(),
+        DatePart::Word("hh") => format!("{hour12:02}"),
+        DatePart::Word("h") => hour12.to_string(),
+        DatePart::Word("mm") => format!("{minute:02}"),
+        DatePart::Word("ss") => format!("{second:02}"),
+        DatePart::Word(_) => (if hour < 12 { "AM" } else { "PM" }).to_owned(),
+    });
+    parts.collect()
+}
+
+/// Day of the week, Sunday 0, in the Gregorian calendar.
+fn weekday(year: usize, month: usize, day: usize) -> usize {
+    let (year, month) = if month < 3 {
+        (year.saturating_sub(1), month + 12)
+    } else {
+        (year, month)
+    };
+    // Zeller's congruence counts Saturday as 0.
+    let saturday =
+        (day + 13 * (month + 1) / 5 + year + year / 4 + year / 400 + 6 * (year / 100)) % 7;
+    (saturday + 6) % 7
+}

@@ -1,0 +1,101 @@
+//! Merge tags of Mailchimp: one flat list of fields with short names, and no loops.
+
+use serde_json::Value as Json;
+
+use crate::model::Filter;
+
+use super::{
+    Atom, Branch, Frames, Logic, Loop, Refusal, Syntax, Test, Value, frames::Reference, guarded,
+};
+
+/// Longest name of a merge field.
+const FIELD_CHARS: usize = 10;
+
+pub(super) struct Mailchimp;
+
+/// The merge field of a variable: its last part in capitals, as long as fields may be.
+fn field(path: &str, frames: &Frames) -> Result<String, Refusal> {
+    let Reference::Root(path) = frames.reference(path) else {
+        return Err(Refusal("loops".to_owned()));
+    };
+    let last = path.rsplit('.').next().unwrap_or(path).to_ascii_uppercase();
+    let known = match last.as_str() {
+        "FIRST_NAME" | "FIRSTNAME" => "FNAME",
+        "LAST_NAME" | "LASTNAME" => "LNAME",
+        other => other,
+    };
+    if known.len() > FIELD_CHARS {
+        return Err(Refusal(format!(
+            "a name of more than {FIELD_CHARS} characters, `{last}`"
+        )));
+    }
+    Ok(known.to_owned())
+}
+
+impl Syntax for Mailchimp {
+    fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
+        let field = field(value.path, frames)?;
+        let modifier = match value.filter {
+            None => "",
+            Some(Filter::Upper) => "UPPER:",
+            Some(Filter::Lower) => "LOWER:",
+            Some(Filter::Title) => "TITLE:",
+            Some(Filter::UrlEncode) => "URL:",
+            Some(other) => return Err(Refusal(format!("the filter {}", other.name()))),
+        };
+        let modifier = if value.context.is_part() {
+            "URL:"
+        } else {
+            modifier
+        };
+        Ok(format!("*|{modifier}{field}|*"))
+    }
+
+    fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal> {
+        let Logic::Atom(Atom { path, test }) = logic else {
+            return Ok(None);
+        };
+        let field = field(path, frames)?;
+        let compared = |sign: &str, value: &Json| match value {
+            Json::String(text) if !text.contains(['|', '*', '"', '<', '>', '&', '\n']) => {
+                Ok(format!("{field} {sign} {text}"))
+            }
+            Json::Number(number) => Ok(format!("{field} {sign} {number}")),
+            other => Err(Refusal(format!("a comparison with {other}"))),
+        };
+        let (condition, swapped) = match test {
+            Test::Exists => (field.clone(), false),
+            Test::Empty => (field.clone(), true),
+            Test::Eq(value) => (compared("=", value)?, false),
+            Test::Ne(value) => (compared("!=", value)?, false),
+            Test::Gt(value) => (compared(">", value)?, false),
+            Test::Gte(value) => (compared(">=", value)?, false),
+            Test::Lt(value) => (compared("<", value)?, false),
+            Test::Lte(value) => (compared("<=", value)?, false),
+            Test::Contains(_) | Test::Lacks(_) => {
+                return Err(Refusal("the operator contains".to_owned()));
+            }
+        };
+        // A sign of a comparison would be a tag to whoever reads the HTML before Mailchimp does.
+        let condition = condition.replace('<', "&lt;").replace('>', "&gt;");
+        Ok(Some(Branch {
+            open: format!("*|IF:{condition}|*"),
+            middle: "*|ELSE:|*".to_owned(),
+            close: "*|END:IF|*".to_owned(),
+            swapped,
+            ..Branch::default()
+        }))
+    }
+
+    fn each(&self, _: &str, _: &str, _: &Frames) -> Result<Loop, Refusal> {
+        Err(Refusal("loops".to_owned()))
+    }
+
+    fn literal(&self, text: &str, _: bool) -> String {
+        guarded(text, &[("*|", "*\u{2060}|")], false, ("", ""))
+    }
+
+    fn takes_default(&self, _: &Value<'_>) -> bool {
+        false
+    }
+}

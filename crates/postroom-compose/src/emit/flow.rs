@@ -1,0 +1,456 @@
+//! Values, conditions and loops, written in a dialect or carried out on the samples.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use crate::{
+    Code, Issue, Source,
+    dialect::{
+        self, Atom, Context, Dialect, Frame, Frames, Logic, Refusal, Syntax, Test, Value, filtered,
+        is_simple, is_truthy, lookup, money,
+    },
+    model::{Condition, Document, Each, Filter, VariableType, VariableUse},
+    scope::Scope,
+};
+
+use super::escape;
+
+/// Tests of a condition that is taken apart for a language without `and` and `or`; its branches are
+/// repeated, at worst once for each.
+const APART_MAX: usize = 6;
+
+/// What tags are written into.
+pub(super) trait Sink {
+    /// Writes a template tag.
+    fn tag(&mut self, tag: &str);
+
+    /// An empty sink of the same kind.
+    fn empty(&self) -> Self
+    where
+        Self: Sized;
+
+    /// Whether nothing was written.
+    fn is_empty(&self) -> bool;
+
+    /// Writes what another was written.
+    fn append(&mut self, other: Self)
+    where
+        Self: Sized;
+}
+
+/// What is written inside a branch or a loop.
+type Body<'f, 'a, S> = &'f dyn Fn(&mut Flow<'a>, &mut S);
+
+/// A loop being carried out.
+struct Round<'a> {
+    name: &'a str,
+    item: &'a Json,
+    index: usize,
+    len: usize,
+}
+
+/// Writes values, conditions and loops.
+pub(super) struct Flow<'a> {
+    pub(super) document: &'a Document,
+    pub(super) dialect: Dialect,
+    syntax: Option<&'static dyn Syntax>,
+    data: &'a Json,
+    rounds: Vec<Round<'a>>,
+    frames: Frames,
+    scope: Scope,
+    /// Where the block being written stands.
+    pub(super) source: &'a Source,
+    pub(super) issues: Vec<Issue>,
+    told: BTreeSet<(String, String)>,
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn new(document: &'a Document, dialect: Dialect, data: &'a Json) -> Self {
+        Self {
+            document,
+            dialect,
+            syntax: dialect.syntax(),
+            data,
+            rounds: Vec::new(),
+            frames: Frames::default(),
+            scope: Scope::of(document),
+            source: &document.meta.source,
+            issues: Vec::new(),
+            told: BTreeSet::new(),
+        }
+    }
+
+    /// Tells of something once for each place.
+    pub(super) fn tell(&mut self, issue: Issue) {
+        if self
+            .told
+            .insert((issue.path.clone(), issue.message.clone()))
+        {
+            self.issues.push(issue);
+        }
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) {
+        let message = format!("{} cannot say this: {}.", self.dialect.name(), refusal.0);
+        self.tell(Issue::new(Code::DialectUnsupported, self.source, message));
+    }
+
+    /// Plain text as the dialect has to have it.
+    pub(super) fn literal(&self, text: &str, before_tag: bool) -> String {
+        match self.syntax {
+            Some(syntax) => syntax.literal(text, before_tag),
+            None => text.to_owned(),
+        }
+    }
+
+    fn find(&self, path: &str) -> Option<Json> {
+        let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+        let Some(round) = self.rounds.iter().rev().find(|round| round.name == head) else {
+            return lookup(self.data, path).cloned();
+        };
+        match rest {
+            "index" => Some(Json::from(round.index + 1)),
+            "first" => Some(Json::from(round.index == 0)),
+            "last" => Some(Json::from(round.index + 1 == round.len)),
+            rest => lookup(round.item, rest).cloned(),
+        }
+    }
+
+    /// Writes a variable's value.
+    pub(super) fn value<S: Sink>(&mut self, sink: &mut S, used: &VariableUse, context: Context) {
+        let kind = self.scope.kind(&used.path);
+        let Some(syntax) = self.syntax else {
+            let text = self.sample(used, kind, context);
+            sink.tag(&text);
+            return;
+        };
+        let mut value = Value {
+            path: &used.path,
+            kind,
+            default: None,
+            filter: used.filter.as_ref(),
+            context,
+        };
+        let default = used
+            .default
+            .as_deref()
+            .filter(|default| !default.is_empty());
+        let Some(default) = default else {
+            self.tag_of(sink, syntax, &value);
+            return;
+        };
+        if is_simple(default) && syntax.takes_default(&value) {
+            value.default = Some(default);
+            self.tag_of(sink, syntax, &value);
+            return;
+        }
+        let stand_in = default_text(default, used.filter.as_ref());
+        let stand_in = placed(&stand_in, context);
+        let stand_in = if context.is_html() {
+            stand_in
+        } else {
+            syntax.literal(&stand_in, true)
+        };
+        self.when(
+            sink,
+            &Logic::exists(&used.path),
+            &|flow, sink| flow.tag_of(sink, syntax, &value),
+            Some(&|_, sink: &mut S| sink.tag(&stand_in)),
+        );
+    }
+
+    fn tag_of<S: Sink>(&mut self, sink: &mut S, syntax: &dyn Syntax, value: &Value<'_>) {
+        if value.context == Context::Url
+            && self.dialect_writes_raw_urls()
+            && value.kind == Some(VariableType::Url)
+        {
+            let message = format!(
+                "`{}` is put into the link as it comes; its scheme is not checked.",
+                value.path
+            );
+            let issue = Issue::new(Code::VarUrlUnchecked, self.source, message);
+            self.tell(issue.severity(crate::Severity::Info));
+        }
+        match syntax.value(value, &self.frames) {
+            Ok(tag) => {
+                // The sign of a currency stands before the tag, not in it.
+                if let Some(Filter::Money(currency)) = value.filter {
+                    let sign = placed(&money(currency).0, value.context);
+                    sink.tag(&format!("{sign}{tag}"));
+                } else {
+                    sink.tag(&tag);
+                }
+            }
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn dialect_writes_raw_urls(&self) -> bool {
+        matches!(self.dialect, Dialect::Handlebars | Dialect::SendGrid)
+    }
+
+    fn sample(&self, used: &VariableUse, kind: Option<VariableType>, context: Context) -> String {
+        let value = self.find(&used.path);
+        if let (false, Some(default)) = (is_truthy(value.as_ref()), &used.default) {
+            return placed(&default_text(default, used.filter.as_ref()), context);
+        }
+        let text = dialect::print(value.as_ref());
+        let text = match &value {
+            Some(value) => filtered(&text, value, used.filter.as_ref()),
+            None => text,
+        };
+        if kind == Some(VariableType::Html) && context == Context::Text {
+            return text;
+        }
+        if context == Context::Url && !escape::is_safe_url(&text) {
+            return "#".to_owned();
+        }
+        let already = matches!(used.filter, Some(Filter::UrlEncode));
+        if already && context.is_part() {
+            text
+        } else {
+            placed(&text, context)
+        }
+    }
+
+    /// Writes what depends on a condition.
+    pub(super) fn branch<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        condition: &Condition,
+        then: Body<'_, 'a, S>,
+        otherwise: Option<Body<'_, 'a, S>>,
+    ) {
+        self.when(sink, &Logic::of(condition), then, otherwise);
+    }
+
+    fn when<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        logic: &Logic,
+        then: Body<'_, 'a, S>,
+        otherwise: Option<Body<'_, 'a, S>>,
+    ) {
+        let known = match logic {
+            Logic::Constant(value) => Some(*value),
+            logic if self.syntax.is_none() => Some(dialect::holds(logic, &|path| self.find(path))),
+            _ => None,
+        };
+        if let Some(holds) = known {
+            if holds {
+                then(self, sink);
+            } else if let Some(otherwise) = otherwise {
+                otherwise(self, sink);
+            }
+            return;
+        }
+        let Some(syntax) = self.syntax else { return };
+        match syntax.branch(logic, &self.frames) {
+            Ok(Some(tags)) => self.tagged(sink, logic, &tags, then, otherwise),
+            Ok(None) if logic.len() <= APART_MAX => self.apart(sink, logic, then, otherwise),
+            Ok(None) => {
+                let message = format!("a condition of more than {APART_MAX} parts");
+                self.refuse(&Refusal(message));
+            }
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    /// A condition that the language has tags for.
+    fn tagged<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        logic: &Logic,
+        tags: &dialect::Branch,
+        then: Body<'_, 'a, S>,
+        otherwise: Option<Body<'_, 'a, S>>,
+    ) {
+        let nothing: Body<'_, 'a, S> = &|_, _| {};
+        let otherwise = otherwise.unwrap_or(nothing);
+        let (first, second) = if tags.swapped {
+            (otherwise, then)
+        } else {
+            (then, otherwise)
+        };
+        let mut inside = sink.empty();
+        if tags.enters {
+            self.frames.0.push(Frame::Section);
+        }
+        first(self, &mut inside);
+        if tags.enters {
+            self.frames.0.pop();
+        }
+        let mut outside = sink.empty();
+        second(self, &mut outside);
+        if let Some((open, close)) = &tags.second {
+            if !inside.is_empty() {
+                if self.is_list(logic) {
+                    let list = "whether a list holds something (what follows would be repeated)";
+                    self.refuse(&Refusal(list.to_owned()));
+                }
+                sink.tag(&tags.open);
+                sink.append(inside);
+                sink.tag(&tags.close);
+            }
+            if !outside.is_empty() {
+                sink.tag(open);
+                sink.append(outside);
+                sink.tag(close);
+            }
+            return;
+        }
+        sink.tag(&tags.open);
+        sink.append(inside);
+        if !outside.is_empty() {
+            sink.tag(&tags.middle);
+            sink.append(outside);
+        }
+        sink.tag(&tags.close);
+    }
+
+    fn is_list(&self, logic: &Logic) -> bool {
+        match logic {
+            Logic::Atom(Atom {
+                path,
+                test: Test::Exists | Test::Empty,
+            }) => self.scope.kind(path) == Some(VariableType::List),
+            _ => false,
+        }
+    }
+
+    /// A condition that the language has no tags for, as one branch inside another.
+    fn apart<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        logic: &Logic,
+        then: Body<'_, 'a, S>,
+        otherwise: Option<Body<'_, 'a, S>>,
+    ) {
+        let (parts, all) = match logic {
+            Logic::All(parts) => (parts, true),
+            Logic::Any(parts) => (parts, false),
+            Logic::Atom(_) | Logic::Constant(_) => {
+                self.refuse(&Refusal("this condition".to_owned()));
+                return;
+            }
+        };
+        let Some((first, rest)) = parts.split_first() else {
+            return;
+        };
+        let rest = match (rest, all) {
+            ([], value) => Logic::Constant(value),
+            ([one], _) => one.clone(),
+            (more, true) => Logic::All(more.to_vec()),
+            (more, false) => Logic::Any(more.to_vec()),
+        };
+        let next: Body<'_, 'a, S> = &|flow, sink| flow.when(sink, &rest, then, otherwise);
+        if all {
+            self.when(sink, first, next, otherwise);
+        } else {
+            self.when(sink, first, then, Some(next));
+        }
+    }
+
+    /// Writes what is repeated for a list.
+    pub(super) fn each<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        each: &'a Each,
+        body: Body<'_, 'a, S>,
+        empty: Option<Body<'_, 'a, S>>,
+    ) {
+        let Some(syntax) = self.syntax else {
+            self.rounds_of(sink, each, body, empty);
+            return;
+        };
+        let tags = match syntax.each(&each.list, &each.name, &self.frames) {
+            Ok(tags) => tags,
+            Err(refusal) => {
+                self.refuse(&refusal);
+                return;
+            }
+        };
+        sink.tag(&tags.open);
+        self.frames.0.push(Frame::Loop {
+            name: each.name.clone(),
+            list: each.list.clone(),
+        });
+        self.scope.enter(each);
+        body(self, sink);
+        self.scope.leave();
+        self.frames.0.pop();
+        let mut nothing = sink.empty();
+        if let Some(empty) = empty {
+            empty(self, &mut nothing);
+        }
+        if nothing.is_empty() {
+            sink.tag(&tags.end);
+        } else {
+            sink.tag(&tags.middle);
+            sink.append(nothing);
+            sink.tag(&tags.close);
+        }
+    }
+
+    fn rounds_of<S: Sink>(
+        &mut self,
+        sink: &mut S,
+        each: &'a Each,
+        body: Body<'_, 'a, S>,
+        empty: Option<Body<'_, 'a, S>>,
+    ) {
+        let items = self.list(&each.list);
+        if items.is_empty() {
+            if let Some(empty) = empty {
+                empty(self, sink);
+            }
+            return;
+        }
+        self.scope.enter(each);
+        for (index, item) in items.iter().enumerate() {
+            self.rounds.push(Round {
+                name: &each.name,
+                item,
+                index,
+                len: items.len(),
+            });
+            body(self, sink);
+            self.rounds.pop();
+        }
+        self.scope.leave();
+    }
+
+    fn list(&self, path: &str) -> &'a [Json] {
+        let (head, rest) = path.split_once('.').unwrap_or((path, ""));
+        let found = match self.rounds.iter().rev().find(|round| round.name == head) {
+            Some(round) => lookup(round.item, rest),
+            None => lookup(self.data, path),
+        };
+        let items = found.and_then(Json::as_array).map(Vec::as_slice);
+        let items = items.unwrap_or_default();
+        items
+            .get(..items.len().min(postroom_types::limit::COMPOSE_SAMPLE_ITEMS))
+            .unwrap_or_default()
+    }
+}
+
+/// A default after the filters that work on any text.
+fn default_text(default: &str, filter: Option<&Filter>) -> String {
+    match filter {
+        Some(Filter::Date(_) | Filter::Number(_) | Filter::Money(_) | Filter::UrlEncode) | None => {
+            default.to_owned()
+        }
+        filter => filtered(default, &Json::from(default), filter),
+    }
+}
+
+/// Text escaped for its place.
+fn placed(text: &str, context: Context) -> String {
+    match context {
+        Context::Text => escape::text(text),
+        Context::Attribute | Context::Url => escape::attribute(text),
+        Context::UrlPart | Context::PlainUrlPart => dialect::encode(text),
+        Context::Plain | Context::PlainUrl => text.to_owned(),
+    }
+}

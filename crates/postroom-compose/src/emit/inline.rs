@@ -1,0 +1,248 @@
+//! Spans as inline HTML.
+
+use crate::{
+    dialect::Context,
+    model::{Color, Marks, Piece, Span, Template, Text, VariableUse},
+};
+
+use super::{
+    escape,
+    flow::{Flow, Sink},
+};
+
+/// Bytes of a line after which a blank becomes a newline.
+const LINE_BYTES: usize = 300;
+/// Bytes without a blank after which a place to break is put in.
+const WORD_BYTES: usize = 450;
+
+/// HTML being written.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Html {
+    pub(super) out: String,
+}
+
+impl Sink for Html {
+    fn tag(&mut self, tag: &str) {
+        escape::before_tag(&mut self.out);
+        self.out.push_str(tag);
+    }
+
+    fn empty(&self) -> Self {
+        Self::default()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.out.is_empty()
+    }
+
+    fn append(&mut self, other: Self) {
+        self.out.push_str(&other.out);
+    }
+}
+
+impl Html {
+    /// Writes HTML of our own.
+    pub(super) fn raw(&mut self, html: &str) {
+        self.out.push_str(html);
+    }
+
+    /// Writes an author's words; long lines are broken where there is a blank.
+    pub(super) fn text(&mut self, text: &str) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find([' ', '\n']).map_or(rest.len(), |blank| blank + 1);
+            let (word, next) = rest.split_at(end);
+            self.word(word);
+            rest = next;
+        }
+    }
+
+    fn word(&mut self, word: &str) {
+        let mut start = 0;
+        for (at, _) in word.char_indices() {
+            if at - start >= WORD_BYTES {
+                escape::push(&mut self.out, word.get(start..at).unwrap_or_default());
+                self.out.push_str("<wbr\n>");
+                start = at;
+            }
+        }
+        escape::push(&mut self.out, word.get(start..).unwrap_or_default());
+        let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
+        if word.ends_with([' ', '\n']) && self.out.len() - line > LINE_BYTES {
+            self.out.pop();
+            self.out.push('\n');
+        }
+    }
+}
+
+/// How links in a text look.
+#[derive(Debug, Clone)]
+pub(super) struct LinkLook {
+    pub(super) color: Color,
+    pub(super) class: Option<String>,
+    pub(super) underline: bool,
+}
+
+/// Writes a text.
+pub(super) fn text<'a>(flow: &mut Flow<'a>, html: &mut Html, text: &'a Text, links: &LinkLook) {
+    spans(flow, html, &text.0, links);
+}
+
+/// A text as a string.
+pub(super) fn html<'a>(flow: &mut Flow<'a>, words: &'a Text, links: &LinkLook) -> String {
+    let mut html = Html::default();
+    text(flow, &mut html, words, links);
+    html.out
+}
+
+fn spans<'a>(flow: &mut Flow<'a>, html: &mut Html, spans: &'a [Span], links: &LinkLook) {
+    for span in spans {
+        match span {
+            Span::Text { text, marks, color } => {
+                let closing = open_marks(html, *marks, *color);
+                html.text(text);
+                close_marks(html, &closing);
+            }
+            Span::Variable(used) => {
+                let closing = open_marks(html, used.marks, None);
+                flow.value(html, used, Context::Text);
+                close_marks(html, &closing);
+            }
+            Span::Break => html.raw("<br />"),
+            Span::Link { href, children } => link(flow, html, href, children, links),
+            Span::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let write_then =
+                    |flow: &mut Flow<'a>, html: &mut Html| self::spans(flow, html, then, links);
+                let write_else = |flow: &mut Flow<'a>, html: &mut Html| {
+                    self::spans(flow, html, otherwise, links)
+                };
+                flow.branch(html, condition, &write_then, Some(&write_else));
+            }
+        }
+    }
+}
+
+fn link<'a>(
+    flow: &mut Flow<'a>,
+    html: &mut Html,
+    href: &'a Template,
+    children: &'a [Span],
+    look: &LinkLook,
+) {
+    let target = url(flow, href);
+    let class = look
+        .class
+        .as_ref()
+        .map(|class| format!(" class=\"{class}\""));
+    let line = if look.underline { "underline" } else { "none" };
+    // The blank inside the tag is where a long line may break.
+    html.raw(&format!(
+        "<a href=\"{target}\" target=\"_blank\"{}\nstyle=\"color:{};text-decoration:{line};\">",
+        class.unwrap_or_default(),
+        look.color
+    ));
+    spans(flow, html, children, look);
+    html.raw("</a>");
+}
+
+fn open_marks(html: &mut Html, marks: Marks, color: Option<Color>) -> Vec<&'static str> {
+    let mut closing = Vec::new();
+    if let Some(color) = color {
+        html.raw(&format!("<span style=\"color:{color};\">"));
+        closing.push("</span>");
+    }
+    for name in marks.names() {
+        let (open, close) = match name {
+            "bold" => ("<strong>", "</strong>"),
+            "italic" => ("<em>", "</em>"),
+            "underline" => ("<u>", "</u>"),
+            "strike" => ("<s>", "</s>"),
+            "code" => (
+                "<code style=\"font-family:Consolas,Menlo,monospace;font-size:0.9em;\">",
+                "</code>",
+            ),
+            "sup" => ("<sup>", "</sup>"),
+            _ => ("<sub>", "</sub>"),
+        };
+        html.raw(open);
+        closing.push(close);
+    }
+    closing
+}
+
+fn close_marks(html: &mut Html, closing: &[&'static str]) {
+    for close in closing.iter().rev() {
+        html.raw(close);
+    }
+}
+
+/// An address for an attribute.
+pub(super) fn url<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
+    let mut html = Html::default();
+    for piece in &template.0 {
+        match piece {
+            Piece::Text(text) => html.raw(&escape::url(text)),
+            Piece::Variable(used) => {
+                let context = if html.is_empty() {
+                    Context::Url
+                } else {
+                    Context::UrlPart
+                };
+                flow.value(&mut html, used, context);
+            }
+        }
+    }
+    if escape::is_safe_url(&html.out) || html.out.contains(['{', '<', '*']) {
+        html.out
+    } else {
+        "#".to_owned()
+    }
+}
+
+/// Words for an attribute.
+pub(super) fn attribute<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
+    let mut html = Html::default();
+    for piece in &template.0 {
+        match piece {
+            Piece::Text(text) => html.text(text),
+            Piece::Variable(used) => flow.value(&mut html, used, Context::Attribute),
+        }
+    }
+    html.out
+}
+
+/// Words of a text for an attribute or a title: no marks, no links.
+pub(super) fn words<'a>(flow: &mut Flow<'a>, text: &'a Text, context: Context) -> String {
+    let mut html = Html::default();
+    word_spans(flow, &mut html, &text.0, context);
+    html.out
+}
+
+fn word_spans<'a>(flow: &mut Flow<'a>, html: &mut Html, spans: &'a [Span], context: Context) {
+    let value =
+        |flow: &mut Flow<'a>, html: &mut Html, used: &VariableUse| flow.value(html, used, context);
+    for span in spans {
+        match span {
+            Span::Text { text, .. } => escape::push(&mut html.out, text),
+            Span::Variable(used) => value(flow, html, used),
+            Span::Break => html.raw(" "),
+            Span::Link { children, .. } => word_spans(flow, html, children, context),
+            Span::If {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let write_then =
+                    |flow: &mut Flow<'a>, html: &mut Html| word_spans(flow, html, then, context);
+                let write_else = |flow: &mut Flow<'a>, html: &mut Html| {
+                    word_spans(flow, html, otherwise, context)
+                };
+                flow.branch(html, condition, &write_then, Some(&write_else));
+            }
+        }
+    }
+}
