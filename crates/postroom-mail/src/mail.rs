@@ -7,7 +7,12 @@ use std::borrow::Cow;
 use postroom_types::limit;
 
 use crate::{
-    Attachment, Defect, DefectCode, Disposition, charset, cut, flowed, invisible,
+    Attachment, Defect, DefectCode, Disposition, charset, cut,
+    field::Block,
+    flowed, invisible,
+    opaque::{self, Envelope},
+    param::Parameterised,
+    tnef::{self, Contents},
     transfer::{self, Encoding},
     walk::{self, Part},
     word,
@@ -22,6 +27,18 @@ pub(crate) fn prepare<'a>(raw: &'a [u8], defects: &mut Vec<Defect>) -> Cow<'a, [
     if kept.len() < raw.len() {
         defects.push(Defect::new(DefectCode::SizeCut));
     }
+    let fed = with_line_feeds(kept);
+    match opaque::opened(&fed) {
+        Some(opened) => {
+            defects.push(Defect::new(DefectCode::OpaqueSigned));
+            opened.into()
+        }
+        None => fed,
+    }
+}
+
+/// A mail whose lines end in carriage returns alone, with line feeds.
+fn with_line_feeds(kept: &[u8]) -> Cow<'_, [u8]> {
     let has_feed = memchr::memchr(b'\n', kept).is_some();
     if has_feed || memchr::memchr(b'\r', kept).is_none() {
         return kept.into();
@@ -59,6 +76,7 @@ impl<'a> Mail<'a> {
             mail.take_other_text();
         }
         mail.attachments.sort_unstable();
+        mail.unpack(defects);
         if mail.attachments.len() > limit::ATTACHMENTS_KEPT {
             mail.attachments.truncate(limit::ATTACHMENTS_KEPT);
             defects.push(Defect::new(DefectCode::AttachmentsCut));
@@ -172,29 +190,84 @@ impl<'a> Mail<'a> {
         self.text = found.map(|position| self.attachments.remove(position));
     }
 
+    /// Puts what a winmail.dat holds in its place.
+    fn unpack(&mut self, defects: &mut Vec<Defect>) {
+        for index in std::mem::take(&mut self.attachments) {
+            let packed = self.part(Some(index)).filter(|part| is_tnef(part));
+            let Some(part) = packed else {
+                self.attachments.push(index);
+                continue;
+            };
+            let contents = tnef::read(&transfer::unwrap(&part.body, part.encoding).bytes);
+            let Some(contents) = contents else {
+                defects.push(Defect::new(DefectCode::TnefBroken));
+                self.attachments.push(index);
+                continue;
+            };
+            let broken = contents.broken;
+            let found = self.unpacked(index, contents);
+            if found {
+                defects.push(Defect::new(DefectCode::TnefUnpacked));
+            }
+            if broken {
+                defects.push(Defect::new(DefectCode::TnefBroken));
+            }
+            if broken || !found {
+                self.attachments.push(index);
+            }
+        }
+    }
+
+    /// Takes files in as attachments, and the body where the mail has no words of its own; answers
+    /// whether there was anything.
+    fn unpacked(&mut self, parent: usize, contents: Contents) -> bool {
+        let before = self.parts.len();
+        let is_wordless =
+            |part: Option<&Part<'_>>| part.is_none_or(|part| part.body.trim_ascii().is_empty());
+        let has_html = !is_wordless(self.part(self.html));
+        let has_text = !is_wordless(self.part(self.text));
+        if let Some((html, label)) = contents.html.filter(|_| !has_html) {
+            let params = label.as_deref().map(|label| ("charset", label));
+            let media = Parameterised::of("text/html", params.as_slice());
+            self.html = Some(self.parts.len());
+            self.parts.push(made_part(parent, media, html));
+        }
+        if let Some(text) = contents.text.filter(|_| !has_text && !has_html) {
+            let media = Parameterised::of("text/plain", &[("charset", "utf-8")]);
+            self.text = Some(self.parts.len());
+            self.parts.push(made_part(parent, media, text.into_bytes()));
+        }
+        for file in contents.files {
+            let media = Parameterised::of(&file.content_type, &[]);
+            let mut part = made_part(parent, media, file.bytes);
+            let name = file.name.as_deref().map(|name| ("filename", name));
+            part.disposition = Some(Disposition::Attachment);
+            part.disposition_params = Parameterised::of("attachment", name.as_slice());
+            part.content_id = file
+                .content_id
+                .as_deref()
+                .and_then(crate::normalize_message_id);
+            self.attachments.push(self.parts.len());
+            self.parts.push(part);
+        }
+        self.parts.len() > before
+    }
+
     /// The attachment's facts.
     pub(crate) fn attachment(&self, index: usize, defects: &mut Vec<Defect>) -> Option<Attachment> {
         let part = self.part(self.attachments.get(index).copied())?;
-        let unwrapped = transfer::unwrap(part.body, part.encoding);
+        let unwrapped = transfer::unwrap(&part.body, part.encoding);
         note_encoding(part, unwrapped.broken, defects);
         let filename = filename_of(part, &unwrapped.bytes);
-        let is_winmail = filename
-            .as_deref()
-            .is_some_and(|name| name.eq_ignore_ascii_case("winmail.dat"));
-        let content_id = part.block.first("content-id").and_then(|value| {
-            let id = crate::normalize_message_id(&String::from_utf8_lossy(value))?;
-            Some(cut::chars(&id, limit::NAME_CHARS).to_owned())
-        });
+        let content_id = part.content_id.as_deref();
         Some(Attachment {
             index,
             filename,
             content_type: cut::chars(&part.media.value, limit::NAME_CHARS).to_owned(),
             size: unwrapped.bytes.len() as u64,
             disposition: part.disposition,
-            content_id,
-            is_tnef: is_winmail
-                || part.is("application/ms-tnef")
-                || part.is("application/vnd.ms-tnef"),
+            content_id: content_id.map(|id| cut::chars(id, limit::NAME_CHARS).to_owned()),
+            is_tnef: is_tnef(part),
             nested: part.is_message(),
         })
     }
@@ -208,7 +281,7 @@ impl<'a> Mail<'a> {
                 if level >= limit::NESTED_MESSAGES {
                     return true;
                 }
-                let inner = transfer::unwrap(part.body, part.encoding).bytes;
+                let inner = transfer::unwrap(&part.body, part.encoding).bytes;
                 let walked = Mail {
                     parts: walk::walk(&inner, &mut Vec::new()),
                     text: None,
@@ -229,10 +302,41 @@ fn is_encrypted(part: &Part<'_>) -> bool {
     match part.media.value.as_str() {
         "multipart/encrypted" | "application/pgp-encrypted" => true,
         "application/pkcs7-mime" | "application/x-pkcs7-mime" => {
-            let kind = part.media.param("smime-type").unwrap_or_default();
-            !(kind.eq_ignore_ascii_case("signed-data") || kind.eq_ignore_ascii_case("certs-only"))
+            match opaque::open(&transfer::unwrap(&part.body, part.encoding).bytes) {
+                Some(Envelope::Other { is_compressed }) => !is_compressed,
+                Some(Envelope::Signed(_) | Envelope::Empty) => false,
+                // Damaged: what the part says of itself.
+                None => {
+                    let kind = part.media.param("smime-type").unwrap_or_default();
+                    !["signed-data", "certs-only", "compressed-data"]
+                        .iter()
+                        .any(|known| kind.eq_ignore_ascii_case(known))
+                }
+            }
         }
         _ => false,
+    }
+}
+
+/// Outlook's winmail.dat, whatever type it was given on its way.
+fn is_tnef(part: &Part<'_>) -> bool {
+    part.is("application/ms-tnef")
+        || part.is("application/vnd.ms-tnef")
+        || declared_filename(part).is_some_and(|name| name.eq_ignore_ascii_case("winmail.dat"))
+}
+
+/// A part that no boundary encloses.
+fn made_part<'a>(parent: usize, media: Parameterised, body: Vec<u8>) -> Part<'a> {
+    Part {
+        block: Block::default(),
+        media,
+        disposition: None,
+        disposition_params: Parameterised::default(),
+        encoding: Encoding::Identity,
+        content_id: None,
+        body: body.into(),
+        parent: Some(parent),
+        is_multipart: false,
     }
 }
 
@@ -259,7 +363,7 @@ fn note_encoding(part: &Part<'_>, broken: bool, defects: &mut Vec<Defect>) {
 
 /// The text of a text part: unwrapped, decoded, with line feeds, without NUL bytes.
 pub(crate) fn text_of(part: &Part<'_>, defects: &mut Vec<Defect>) -> String {
-    let unwrapped = transfer::unwrap(part.body, part.encoding);
+    let unwrapped = transfer::unwrap(&part.body, part.encoding);
     note_encoding(part, unwrapped.broken, defects);
     let label = part.media.param("charset");
     let meta = match label {

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use crate::{
     Defect, DefectCode, Flag, HeaderField, Kind, Parsed,
     automation::{self, Evidence},
-    calendar, cut, date, html,
+    calendar, cut, date,
+    field::{self, Block},
+    html,
     html::VisibleText,
     invisible,
     mail::{self, Mail},
@@ -27,8 +29,15 @@ pub(crate) fn read(raw: &[u8], envelope_sender: Option<&str>) -> Parsed {
     let guarded = catch_unwind(AssertUnwindSafe(|| {
         let mut defects = Vec::new();
         let bytes = mail::prepare(raw, &mut defects);
+        let is_opened = defects
+            .iter()
+            .any(|defect| defect.code == DefectCode::OpaqueSigned);
         let sha256 = hex(&Sha256::digest(raw));
-        read_prepared(&bytes, raw.len(), sha256, envelope_sender, defects)
+        let mut parsed = read_prepared(&bytes, raw.len(), sha256, envelope_sender, defects);
+        if is_opened {
+            parsed.headers = fields_of(&field::read_block(raw, 0, |_| false, &mut Vec::new()));
+        }
+        parsed
     }));
     guarded.unwrap_or_else(|_| plainest(raw))
 }
@@ -57,6 +66,15 @@ fn read_prepared(
     reader.attachments(&mail);
     reader.kind(&mail, envelope_sender);
     reader.finish(&mail)
+}
+
+/// A header as the mail carries it.
+fn fields_of(block: &Block<'_>) -> Vec<HeaderField> {
+    let decoded = |field: &field::Field<'_>| HeaderField {
+        name: String::from_utf8_lossy(field.name).into_owned(),
+        value: word::decode(field.value).0,
+    };
+    block.fields.iter().map(decoded).collect()
 }
 
 /// What is left when everything else failed: the bytes as text.

@@ -269,8 +269,14 @@ defect_codes! {
     ReferencesCut = "references_cut", degrades false;
     /// The mail is larger than any that is read; only its start was.
     SizeCut = "size_cut", degrades true;
+    /// The content stood inside an S/MIME signature; it is shown, the signature was not checked.
+    OpaqueSigned = "opaque_signed", degrades false;
     /// A text was cut at its limit.
     TextCut = "text_cut", degrades false;
+    /// A winmail.dat that could not be read to its end; it is listed beside what came out of it.
+    TnefBroken = "tnef_broken", degrades true;
+    /// Attachments or the body were taken out of a winmail.dat, which is no longer listed.
+    TnefUnpacked = "tnef_unpacked", degrades false;
 }
 
 /// Summary of an invitation; at most 256 characters per value. Nothing is ever accepted by reading.

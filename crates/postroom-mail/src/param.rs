@@ -16,6 +16,15 @@ pub(crate) struct Parameterised {
 }
 
 impl Parameterised {
+    /// A value and its parameters that no field says.
+    pub(crate) fn of(value: &str, params: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self {
+            value: value.to_owned(),
+            params: params.iter().map(owned).collect(),
+        }
+    }
+
     pub(crate) fn param(&self, name: &str) -> Option<&str> {
         self.params
             .iter()

@@ -19,7 +19,7 @@ pub(crate) fn body(raw: &[u8], index: usize) -> Option<AttachmentBody> {
     let part = mail.part(mail.attachments.get(index).copied())?;
     Some(AttachmentBody {
         attachment: mail.attachment(index, &mut Vec::new())?,
-        bytes: transfer::unwrap(part.body, part.encoding)
+        bytes: transfer::unwrap(&part.body, part.encoding)
             .bytes
             .into_owned(),
     })
@@ -70,7 +70,7 @@ fn part_text(part: &Part<'_>, level: usize) -> Option<String> {
         if level >= limit::NESTED_MESSAGES {
             return None;
         }
-        let inner = transfer::unwrap(part.body, part.encoding).bytes;
+        let inner = transfer::unwrap(&part.body, part.encoding).bytes;
         return Some(mail_text(&inner, level + 1));
     }
     if part.is("text/html") {

@@ -4,6 +4,8 @@
 //! There is no recursion: open multiparts stand on a stack, and a line is a delimiter when one of
 //! them says so. A message/rfc822 part is one leaf; whoever wants to read it walks its bytes.
 
+use std::borrow::Cow;
+
 use postroom_types::limit;
 
 use crate::{
@@ -23,8 +25,10 @@ pub(crate) struct Part<'a> {
     /// Parameters of Content-Disposition.
     pub(crate) disposition_params: Parameterised,
     pub(crate) encoding: Encoding,
+    /// Content-ID without angle brackets.
+    pub(crate) content_id: Option<String>,
     /// The bytes as they stand; of a multipart, everything up to its end.
-    pub(crate) body: &'a [u8],
+    pub(crate) body: Cow<'a, [u8]>,
     /// The multipart it stands in, as an index into the walk.
     pub(crate) parent: Option<usize>,
     pub(crate) is_multipart: bool,
@@ -214,7 +218,8 @@ impl<'a> Walk<'a, '_> {
         if let Some((index, start)) = self.leaf.take()
             && let Some(part) = self.parts.get_mut(index)
         {
-            part.body = self.raw.get(start..end.max(start)).unwrap_or_default();
+            let body = self.raw.get(start..end.max(start));
+            part.body = body.unwrap_or_default().into();
         }
     }
 
@@ -230,10 +235,8 @@ impl<'a> Walk<'a, '_> {
             return;
         };
         if let Some(part) = self.parts.get_mut(open.part) {
-            part.body = self
-                .raw
-                .get(open.body..end.max(open.body))
-                .unwrap_or_default();
+            let body = self.raw.get(open.body..end.max(open.body));
+            part.body = body.unwrap_or_default().into();
             // A multipart without one delimiter is a text somebody mislabelled.
             part.is_multipart = open.has_parts;
         }
@@ -349,13 +352,17 @@ fn part<'a>(block: Block<'a>, parent: Option<usize>, in_digest: bool) -> Part<'a
         .first("content-transfer-encoding")
         .map(|value| Encoding::from_name(&String::from_utf8_lossy(value)))
         .unwrap_or_default();
+    let content_id = block
+        .first("content-id")
+        .and_then(|value| crate::normalize_message_id(&String::from_utf8_lossy(value)));
     Part {
         block,
         media,
         disposition,
         disposition_params,
         encoding,
-        body: &[],
+        content_id,
+        body: Cow::default(),
         parent,
         is_multipart: false,
     }

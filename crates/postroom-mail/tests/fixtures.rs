@@ -104,6 +104,47 @@ fn encrypted_bodies_are_flagged_and_kept_as_attachments() {
 }
 
 #[test]
+fn signatures_around_the_whole_mail_are_opened() {
+    check("signed", |raw, parsed| {
+        let bytes: Vec<_> = parsed
+            .attachments
+            .iter()
+            .filter_map(|one| postroom_mail::attachment(raw, one.index))
+            .map(|body| (body.attachment.filename, body.bytes.len()))
+            .collect();
+        let fields: Vec<_> = parsed.headers.iter().map(|field| &field.name).collect();
+        json!({
+            "from": parsed.from, "subject": parsed.subject, "text": parsed.text, "bytes": bytes,
+            "fields": fields, "flags": parsed.flags, "defects": defects(parsed),
+        })
+    });
+}
+
+#[test]
+fn winmail_files_are_taken_apart() {
+    check("tnef", |raw, parsed| {
+        let files: Vec<_> = parsed
+            .attachments
+            .iter()
+            .map(|one| {
+                let body = postroom_mail::attachment(raw, one.index).expect("listed");
+                assert_eq!(body.attachment, *one);
+                let start = body.bytes.get(..24).unwrap_or(&body.bytes);
+                json!({
+                    "name": one.filename, "type": one.content_type, "size": one.size,
+                    "cid": one.content_id, "is_tnef": one.is_tnef,
+                    "start": start.escape_ascii().to_string(),
+                })
+            })
+            .collect();
+        json!({
+            "text": parsed.text, "html": postroom_mail::html(raw), "files": files,
+            "flags": parsed.flags, "defects": defects(parsed),
+        })
+    });
+}
+
+#[test]
 fn hidden_words_go_and_are_flagged() {
     check("hidden", |raw, parsed| {
         json!({

@@ -1,4 +1,5 @@
 //! Every bound of reading, at the bound and one past it.
+#![allow(clippy::expect_used)]
 
 use postroom_mail::{DefectCode, Flag, Parsed, parse};
 use postroom_types::limit;
@@ -245,4 +246,69 @@ fn a_tag_with_countless_attributes_is_read() {
         let seen = postroom_mail::html_to_text(&html);
         assert_eq!((seen.text.as_str(), seen.hidden), ("seen", true));
     }
+}
+
+/// One DER element.
+fn element(tag: u8, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).expect("short").to_be_bytes();
+    [&[tag, 0x84], &length[..], content].concat()
+}
+
+/// `content` inside a signature that nobody made.
+fn signed(content: &[u8]) -> Vec<u8> {
+    const SIGNED: [u8; 9] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x02];
+    const DATA: [u8; 9] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x07, 0x01];
+    let plain = |kind: &[u8]| [&[0x06, kind.len() as u8], kind].concat();
+    let content = element(0xa0, &element(0x04, content));
+    let inside = [
+        element(0x02, &[1]),
+        element(0x31, &[]),
+        element(0x30, &[plain(&DATA), content].concat()),
+    ]
+    .concat();
+    let envelope = element(0xa0, &element(0x30, &inside));
+    element(0x30, &[plain(&SIGNED), envelope].concat())
+}
+
+#[test]
+fn signatures_are_opened_down_to_a_depth() {
+    let around = |layers: usize| {
+        let mut raw = b"Content-Type: text/plain\n\nwords".to_vec();
+        for _ in 0..layers {
+            let head = b"Content-Type: application/pkcs7-mime\nContent-Transfer-Encoding: binary\n";
+            raw = [head, &b"\n"[..], &signed(&raw)].concat();
+        }
+        [&b"From: a@shop.example\n"[..], &raw].concat()
+    };
+    let parsed = parse(&around(limit::SIGNED_LAYERS));
+    assert_eq!(parsed.text.as_deref(), Some("words"));
+    assert!(has(&parsed, DefectCode::OpaqueSigned));
+    let parsed = parse(&around(limit::SIGNED_LAYERS + 1));
+    assert_eq!(parsed.text, None);
+    assert_eq!(parsed.attachments.len(), 1);
+}
+
+#[test]
+fn a_winmail_with_more_files_than_are_listed_is_listed_too() {
+    let of = |files: usize| {
+        let attribute = |id: u32, data: &[u8]| {
+            let length = (data.len() as u32).to_le_bytes();
+            [&[2], &id.to_le_bytes()[..], &length, data, &[0, 0]].concat()
+        };
+        let file = [
+            attribute(0x0006_9002, &[0; 14]),
+            attribute(0x0001_8010, b"a.txt\0"),
+        ]
+        .concat();
+        let stream = [&[0x78, 0x9f, 0x3e, 0x22, 1, 0], &file.repeat(files)[..]].concat();
+        let head = "Content-Type: application/ms-tnef\nContent-Transfer-Encoding: binary\n";
+        [mail(head, ""), stream].concat()
+    };
+    let parsed = parse(&of(limit::ATTACHMENTS_KEPT - 1));
+    assert_eq!(parsed.attachments.len(), limit::ATTACHMENTS_KEPT - 1);
+    assert!(!has(&parsed, DefectCode::TnefBroken));
+    let parsed = parse(&of(limit::ATTACHMENTS_KEPT + 1));
+    assert_eq!(parsed.attachments.len(), limit::ATTACHMENTS_KEPT);
+    assert!(has(&parsed, DefectCode::TnefBroken));
+    assert!(has(&parsed, DefectCode::AttachmentsCut));
 }

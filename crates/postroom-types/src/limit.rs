@@ -36,6 +36,8 @@ limits! {
     MIME_PARTS: usize = 500, "the rest stays in raw, a defect is listed";
     /// Nested messages whose text is read.
     NESTED_MESSAGES: usize = 3, "the rest stays in raw, a defect is listed";
+    /// S/MIME signatures around one another that are opened.
+    SIGNED_LAYERS: usize = 3, "the rest stays an attachment";
     /// Header lines of one message.
     HEADER_LINES: usize = 1_000, "the rest stays in raw, a defect is listed";
     /// Header bytes of one message.

@@ -117,7 +117,7 @@ fn files(raw: &[u8], html: &str, is_risky: impl Fn(&Attachment) -> bool) -> Vec<
         files.push(File {
             filename: filename(&facts),
             content_type: content_type(&facts, part.media.params()),
-            bytes: transfer::unwrap(part.body, part.encoding)
+            bytes: transfer::unwrap(&part.body, part.encoding)
                 .bytes
                 .into_owned(),
             disposition,
