@@ -192,7 +192,9 @@ pub enum Change {
         /// The status.
         status: MessageStatus,
     },
-    /// A send, new or as it becomes.
+    /// A new send.
+    AddSend(Box<SendRow>),
+    /// A known send as it becomes; what never changes of it is not written again.
     PutSend(Box<SendRow>),
     /// A recipient of a send, new or as it becomes.
     PutDelivery(Box<DeliveryRow>),

@@ -6,6 +6,7 @@ mod identity;
 mod ingest;
 mod key;
 mod label;
+mod send;
 mod source;
 mod tenant;
 mod todo;
@@ -134,6 +135,41 @@ fn decide_work(
             ended_before,
         } => Ok(todo::remove_ended(*tenant, todos, *ended_before, state)),
         Command::SetQueue(set) => todo::set_queue(set, state, context),
+        sending => decide_sending(sending, state, context),
+    }
+}
+
+/// Decides commands on mail that is sent, and on what rules it.
+fn decide_sending(
+    command: &Command,
+    state: &State,
+    context: &mut Context<'_>,
+) -> Result<Decision, Refusal> {
+    match command {
+        Command::QueueMessage(queue) => send::queue(queue, state, context),
+        Command::ClaimSends(claim) => Ok(send::claim(claim, state, context)),
+        Command::RecordOutcomes(outcomes) => Ok(send::record(outcomes, state, context)),
+        Command::ExpireClaims(expire) => Ok(send::expire(expire, state, context)),
+        Command::CancelSend {
+            tenant,
+            identity,
+            message,
+        } => send::cancel(*tenant, *identity, *message, state, context),
+        Command::ResolveSend(resolve) => send::resolve(resolve, state, context),
+        Command::RecordDeliveries(reports) => Ok(send::report(reports, state, context)),
+        Command::PutDraft(put) => send::put_draft(put, state, context),
+        Command::RemoveDraft {
+            tenant,
+            identity,
+            draft,
+        } => send::remove_draft(*tenant, *identity, *draft, state, context),
+        Command::PutUpload(put) => send::put_upload(put, state, context),
+        Command::SetPolicy(set) => send::set_policy(set, state, context),
+        Command::PutSuppression(put) => send::put_suppression(put, state, context),
+        Command::RemoveSuppression(remove) => send::remove_suppression(remove, state, context),
+        Command::PutListEntry(entry) => send::put_list_entry(entry, state, context),
+        Command::RemoveListEntry(entry) => send::remove_list_entry(entry, state, context),
+        Command::PruneSending => Ok(send::prune(context.now)),
         // Every other command was decided before this was asked.
         _ => Err(ErrorCode::InternalError.into()),
     }

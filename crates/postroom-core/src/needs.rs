@@ -1,14 +1,17 @@
 //! What a command names, so that the store loads it before the decision.
 
+mod send;
 mod work;
 
+pub(crate) use send::list_keys;
 pub(crate) use work::{once_hash, owner_of};
 
 use crate::{
-    Command, CreateIdentity, Draft, KeyHash, NewAddress, Sha256Bytes, State, Target, deployment,
+    AddressHash, Command, CreateIdentity, Draft, KeyHash, ListDirection, NewAddress, Sha256Bytes,
+    State, Target, deployment,
 };
 use postroom_types::{
-    Address, AddressId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, TodoId,
+    Address, AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, TodoId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,6 +101,28 @@ pub struct Needs {
     pub claimants: BTreeMap<TenantId, usize>,
     /// Tenants of which so many overdue todos are needed.
     pub sweeps: BTreeMap<TenantId, usize>,
+    /// Sends with their deliveries.
+    pub sends: BTreeSet<MessageId>,
+    /// The same by their provider's name for them.
+    pub provider_ids: BTreeSet<(TenantId, String)>,
+    /// Keys against doubles of a mailbox, hashed.
+    pub idempotency: BTreeSet<(IdentityId, Sha256Bytes)>,
+    /// Suppressed addresses, hashed.
+    pub suppressions: BTreeSet<(TenantId, AddressHash)>,
+    /// Entries of lists.
+    pub list_entries: BTreeSet<(TenantId, ListDirection, String)>,
+    /// Tenants whose entries are counted.
+    pub list_counts: BTreeSet<TenantId>,
+    /// Tenants whose policy is needed.
+    pub policies: BTreeSet<TenantId>,
+    /// Counters of a day, of a mailbox or of the tenant.
+    pub usage: BTreeSet<(TenantId, Option<IdentityId>, String)>,
+    /// Drafts.
+    pub drafts: BTreeSet<DraftId>,
+    /// Mailboxes whose drafts are counted.
+    pub draft_counts: BTreeSet<IdentityId>,
+    /// Mailboxes whose uploads are counted.
+    pub upload_counts: BTreeSet<IdentityId>,
 }
 
 impl Command {
@@ -156,6 +181,7 @@ impl Command {
             other => {
                 other.needs_of_mail(needs);
                 other.needs_of_work(needs);
+                other.needs_of_send(needs);
             }
         }
     }
@@ -179,7 +205,10 @@ impl Command {
                     .messages
                     .extend(event.and_then(|event| event.message_id));
             }
-            other => other.needs_of_work_after(state, needs),
+            other => {
+                other.needs_of_work_after(state, needs);
+                other.needs_of_send_after(state, needs);
+            }
         }
     }
 
@@ -297,6 +326,7 @@ impl Needs {
     fn draft(&mut self, identity: IdentityId, draft: &Draft) {
         self.thread_keys
             .extend(draft.keys.iter().map(|key| (identity, *key)));
+        self.threads.extend(draft.thread);
         if let Some(address) = draft.from_address() {
             self.contacts.insert((identity, address.to_owned()));
         }

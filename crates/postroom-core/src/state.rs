@@ -1,16 +1,20 @@
 //! The loaded slice of the store that decisions are made on.
 
+mod send;
 mod work;
 
 use crate::{
     Change, ClaimSpec, KeyHash, Sha256Bytes,
     row::{
-        AddressRow, AttemptRow, ContactRow, DomainRow, EventRow, IdentityRow, KeyRow, KeySecretRow,
-        MessageRow, OwnerLinkRow, QueueRow, SourceRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow,
+        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DomainRow, DraftRow,
+        EventRow, IdempotencyRow, IdentityRow, KeyRow, KeySecretRow, ListDirection, ListKind,
+        MessageRow, OwnerLinkRow, PolicyRow, QueueRow, SendRow, SourceRow, SuppressionRow,
+        TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UsageRow,
     },
 };
 use postroom_types::{
-    AddressId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, Timestamp, TodoId,
+    AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, Timestamp,
+    TodoId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -108,6 +112,30 @@ pub struct State {
     pub in_flight: HashMap<(TenantId, String), u64>,
     /// For each claimant that was loaded for: whether everything it would take is here.
     pub claims: HashMap<ClaimSpec, bool>,
+    /// Sends; taken in by [`State::load_send`].
+    pub sends: HashMap<MessageId, SendRow>,
+    /// Sends by their provider's name for them.
+    pub sends_by_provider: HashMap<(TenantId, String), MessageId>,
+    /// Recipients of each loaded send; taken in by [`State::load_delivery`].
+    pub deliveries: HashMap<MessageId, Vec<DeliveryRow>>,
+    /// Keys against doubles.
+    pub idempotency: HashMap<(IdentityId, Sha256Bytes), IdempotencyRow>,
+    /// Suppressed addresses.
+    pub suppressions: HashMap<(TenantId, AddressHash), SuppressionRow>,
+    /// Entries of lists, with when each kind was put in.
+    pub list_entries: HashMap<(TenantId, ListDirection, String), BTreeMap<ListKind, Timestamp>>,
+    /// Entries per tenant.
+    pub list_counts: HashMap<TenantId, u64>,
+    /// What tenants changed of the built-in policy.
+    pub policies: HashMap<TenantId, PolicyRow>,
+    /// Counters of a day.
+    pub usage: HashMap<(TenantId, Option<IdentityId>, String), UsageRow>,
+    /// Drafts.
+    pub drafts: HashMap<DraftId, DraftRow>,
+    /// Drafts per mailbox.
+    pub draft_counts: HashMap<IdentityId, u64>,
+    /// Uploads per mailbox.
+    pub upload_counts: HashMap<IdentityId, u64>,
     /// Todos that may be taken, the next one first: by tenant, falling priority, number.
     pub(crate) ready: BTreeSet<(TenantId, i64, u64, TodoId)>,
 }
@@ -223,6 +251,7 @@ impl State {
             other => {
                 self.apply_access(other);
                 self.apply_work(other);
+                self.apply_send(other);
             }
         }
     }

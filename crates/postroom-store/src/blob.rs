@@ -66,6 +66,11 @@ impl PackedBlob {
         self.inline.as_ref().map_or(0, Vec::len)
     }
 
+    /// The bytes, unless they are in a file.
+    pub(crate) fn into_inline(self) -> Option<Vec<u8>> {
+        self.inline
+    }
+
     /// The row of a tenant.
     pub(crate) fn values(self, tenant: TenantId) -> [Value; 5] {
         let place = if self.inline.is_some() {

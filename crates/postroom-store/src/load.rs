@@ -3,6 +3,7 @@
 
 mod mail;
 mod people;
+mod send;
 mod work;
 
 use crate::{
@@ -102,16 +103,19 @@ pub(crate) async fn load(
     work::load_sources(conn, needs, state).await?;
     work::load_todos(conn, needs, state).await?;
     work::load_claims(conn, needs, state, now).await?;
-    work::load_sweeps(conn, needs, state, now).await
+    work::load_sweeps(conn, needs, state, now).await?;
+    send::load_sends(conn, needs, state).await?;
+    send::load_rules(conn, needs, state).await?;
+    send::load_drafts(conn, needs, state, now).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{connect::Target, schema};
-    use postroom_core::ClaimSpec;
+    use postroom_core::{ClaimSpec, ListDirection};
     use postroom_types::{
-        AddressId, IdentityId, KeyId, MessageId, SourceId, ThreadId, Timestamp, TodoId,
+        AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, ThreadId, Timestamp, TodoId,
     };
 
     /// Claimants of each kind.
@@ -178,6 +182,17 @@ mod tests {
             claims: claims(tenant, identity),
             claimants: [(tenant, 3)].into(),
             sweeps: [(tenant, 10)].into(),
+            sends: [MessageId::from_parts(1, 1)].into(),
+            provider_ids: [name()].into(),
+            idempotency: [(identity, [0; 32])].into(),
+            suppressions: [(tenant, [0; 16])].into(),
+            list_entries: [(tenant, ListDirection::Send, "x".to_owned())].into(),
+            list_counts: [tenant].into(),
+            policies: [tenant].into(),
+            usage: [(tenant, Some(identity), "x".to_owned())].into(),
+            drafts: [DraftId::from_parts(1, 1)].into(),
+            draft_counts: [identity].into(),
+            upload_counts: [identity].into(),
         }
     }
 

@@ -25,8 +25,9 @@ pub use event::{
     positions,
 };
 pub use message::{
-    Message, WaitFilter, labels_of_nums, message, messages_after, messages_of_nums, nums_by_label,
-    nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums, thread_ids_of_nums,
+    Message, WaitFilter, labels_of_nums, message, message_of_ids, messages_after, messages_of_nums,
+    nums_by_label, nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums,
+    thread_ids_of_nums,
 };
 pub use send::{
     DueSend, OpenClaim, SendFilter, deliveries, deliveries_of, due_sends, idempotent,

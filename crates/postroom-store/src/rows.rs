@@ -22,8 +22,8 @@ pub(crate) use people::{
 };
 pub(crate) use send::{
     delivery, delivery_values, draft, draft_values, idempotency, idempotency_values, list_entry,
-    list_entry_values, policy, policy_values, send, send_values, suppression, suppression_values,
-    upload, upload_values, usage, usage_identity, usage_values,
+    list_entry_values, policy, policy_values, send, send_change_values, send_values, suppression,
+    suppression_values, upload, upload_values, usage, usage_identity, usage_values,
 };
 pub(crate) use source::{source, source_stats, source_values};
 pub(crate) use todo::{

@@ -1,6 +1,7 @@
 //! Writing what a batch of decisions came to, set-based: changes of a kind are gathered, the last
 //! one of a row wins, and each kind is written by few statements.
 
+mod send;
 mod statements;
 mod work;
 
@@ -42,6 +43,7 @@ pub(crate) struct Writes {
     result_sets: BTreeMap<String, ResultSetRow>,
     import_failures: Vec<ImportFailureRow>,
     work: work::Writes,
+    sending: send::Writes,
     feed: Vec<FeedRow>,
 }
 
@@ -79,6 +81,7 @@ impl Writes {
             result_sets,
             import_failures,
             work,
+            sending,
             feed,
         } = self;
         tenants.is_empty()
@@ -104,6 +107,7 @@ impl Writes {
             && result_sets.is_empty()
             && import_failures.is_empty()
             && work.is_empty()
+            && sending.is_empty()
             && feed.is_empty()
     }
 
@@ -182,7 +186,11 @@ impl Writes {
                 }
                 Change::PutImportFailure(row) => self.import_failures.push(row),
                 Change::Feed(row) => self.feed.push(row),
-                other => self.absorb_access(other),
+                other => {
+                    if let Some(other) = self.sending.absorb(other, blob) {
+                        self.absorb_access(other);
+                    }
+                }
             }
         }
     }

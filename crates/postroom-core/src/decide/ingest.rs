@@ -254,8 +254,16 @@ fn make_message(
     Made { changes, thread_id }
 }
 
-/// The threads that a mail's keys name, oldest first.
+/// The thread that a token in the envelope names, if it is one of the mailbox; else the threads that
+/// a mail's keys name, oldest first.
 fn joined_threads(identity: IdentityId, draft: &Draft, state: &State) -> Vec<ThreadId> {
+    let named = draft.thread.map(|thread| state.canonical(thread));
+    let own = named
+        .and_then(|thread| state.threads.get(&thread))
+        .filter(|thread| thread.identity_id == identity);
+    if let Some(thread) = own {
+        return vec![thread.id];
+    }
     let found: BTreeSet<ThreadId> = draft
         .keys
         .iter()
@@ -307,7 +315,7 @@ fn join(
 }
 
 /// Notes the mail's keys: all of them lead to its thread, and its own id has it as holder.
-fn put_keys(
+pub(super) fn put_keys(
     row: &MessageRow,
     draft: &Draft,
     thread_id: ThreadId,

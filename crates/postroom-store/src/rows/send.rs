@@ -97,6 +97,26 @@ pub(crate) fn send_values(row: &SendRow) -> [Value; 29] {
     ]
 }
 
+/// What changes of a known send, behind its message.
+pub(crate) fn send_change_values(row: &SendRow) -> [Value; 12] {
+    let claim = row.claim.as_ref();
+    let open = claim.filter(|_| row.state == SendState::Claimed);
+    [
+        row.message_id.bits().into(),
+        row.state.as_str().into(),
+        row.attempt.into(),
+        opt_ms(row.next_attempt_at),
+        opt_bits(claim.map(|claim| claim.token)),
+        opt_bits(claim.map(|claim| claim.process)),
+        opt_ms(claim.map(|claim| claim.at)),
+        opt_text(&row.provider_message_id),
+        opt_text(&row.reason),
+        row.reconciled.into(),
+        ms(row.updated_at),
+        opt_ms(open.map(|claim| claim.at)),
+    ]
+}
+
 pub(crate) fn delivery(row: &Row) -> Result<DeliveryRow> {
     Ok(DeliveryRow {
         message_id: message_id(row, 0)?,

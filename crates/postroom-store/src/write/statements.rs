@@ -20,6 +20,7 @@ impl Writes {
         self.write_mail(conn).await?;
         self.write_threads(conn).await?;
         std::mem::take(&mut self.work).write(conn).await?;
+        std::mem::take(&mut self.sending).write(conn).await?;
         self.write_rest(conn).await?;
         write_counters(conn, &counters).await
     }

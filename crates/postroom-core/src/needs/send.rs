@@ -1,0 +1,203 @@
+//! What commands on mail that is sent name.
+
+use super::Needs;
+use crate::{
+    Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread, State,
+    row::ListDirection,
+};
+use postroom_types::{IdentityId, TenantId, limit};
+
+impl Command {
+    pub(super) fn needs_of_send(&self, needs: &mut Needs) {
+        match self {
+            Self::QueueMessage(queue) => needs.queue_message(queue),
+            Self::ClaimSends(claim) => needs.sends_of(&claim.sends),
+            Self::RecordOutcomes(outcomes) => {
+                for outcome in outcomes.iter().take(limit::SEND_BATCH) {
+                    needs.send(outcome.send);
+                }
+            }
+            Self::ExpireClaims(expire) => needs.sends_of(&expire.sends),
+            Self::CancelSend {
+                tenant, message, ..
+            } => needs.one_send(*tenant, *message),
+            Self::ResolveSend(resolve) => needs.one_send(resolve.tenant, resolve.message),
+            Self::RecordDeliveries(reports) => {
+                for report in reports.iter().take(limit::SEND_BATCH) {
+                    needs.tenant(report.tenant);
+                    match &report.subject {
+                        DeliverySubject::Message(message) => {
+                            needs.sends.insert(*message);
+                        }
+                        DeliverySubject::Provider(name) => {
+                            needs.provider_ids.insert((report.tenant, name.clone()));
+                        }
+                    }
+                }
+            }
+            other => other.needs_of_rules(needs),
+        }
+    }
+
+    fn needs_of_rules(&self, needs: &mut Needs) {
+        match self {
+            Self::PutDraft(put) => {
+                needs.identity(put.tenant, put.identity);
+                match put.id {
+                    Some(id) => {
+                        needs.drafts.insert(id);
+                    }
+                    None => {
+                        needs.draft_counts.insert(put.identity);
+                    }
+                }
+            }
+            Self::RemoveDraft {
+                tenant,
+                identity,
+                draft,
+            } => {
+                needs.identity(*tenant, *identity);
+                needs.drafts.insert(*draft);
+            }
+            Self::PutUpload(put) => {
+                needs.identity(put.tenant, put.identity);
+                needs.upload_counts.insert(put.identity);
+            }
+            Self::SetPolicy(set) => {
+                needs.tenant(set.tenant);
+                needs.policies.insert(set.tenant);
+            }
+            Self::PutSuppression(put) => {
+                needs.tenant(put.tenant);
+                needs.suppressions.insert((put.tenant, put.hash));
+            }
+            Self::RemoveSuppression(remove) => {
+                needs.tenant(remove.tenant);
+                needs.suppressions.insert((remove.tenant, remove.hash));
+            }
+            Self::PutListEntry(entry) | Self::RemoveListEntry(entry) => {
+                needs.tenant(entry.tenant);
+                needs.list_counts.insert(entry.tenant);
+                needs
+                    .list_entries
+                    .insert((entry.tenant, entry.direction, entry.entry.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn needs_of_send_after(&self, state: &State, needs: &mut Needs) {
+        match self {
+            Self::ClaimSends(claim) => {
+                for send in claim.sends.iter().take(limit::SEND_BATCH) {
+                    let known = state.sends.get(&send.message);
+                    needs.identities.extend(known.map(|row| row.identity_id));
+                }
+            }
+            Self::RecordOutcomes(outcomes) => {
+                for outcome in outcomes.iter().take(limit::SEND_BATCH) {
+                    needs.counters_of(state.sends.get(&outcome.send.message));
+                }
+            }
+            Self::ExpireClaims(expire) => {
+                for send in expire.sends.iter().take(limit::SEND_BATCH) {
+                    needs.counters_of(state.sends.get(&send.message));
+                }
+            }
+            Self::CancelSend { message, .. } => needs.counters_of(state.sends.get(message)),
+            Self::ResolveSend(resolve) => needs.counters_of(state.sends.get(&resolve.message)),
+            Self::RecordDeliveries(reports) => {
+                for report in reports.iter().take(limit::SEND_BATCH) {
+                    let Some(row) = state.send_of(report.tenant, &report.subject) else {
+                        continue;
+                    };
+                    needs.counters_of(Some(row));
+                    let deliveries = state.deliveries.get(&row.message_id);
+                    needs.suppressions.extend(
+                        deliveries
+                            .into_iter()
+                            .flatten()
+                            .map(|delivery| (row.tenant_id, delivery.hash)),
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Needs {
+    fn send(&mut self, send: SendRef) {
+        self.tenant(send.tenant);
+        self.sends.insert(send.message);
+    }
+
+    fn sends_of(&mut self, sends: &[SendRef]) {
+        for send in sends.iter().take(limit::SEND_BATCH) {
+            self.send(*send);
+        }
+    }
+
+    fn one_send(&mut self, tenant: TenantId, message: postroom_types::MessageId) {
+        self.send(SendRef { tenant, message });
+        self.messages.insert(message);
+    }
+
+    /// The counters that a change of a send may change.
+    fn counters_of(&mut self, row: Option<&SendRow>) {
+        if let Some(row) = row {
+            self.day(row.tenant_id, row.identity_id, &row.day);
+        }
+    }
+
+    fn day(&mut self, tenant: TenantId, identity: IdentityId, day: &str) {
+        self.usage.insert((tenant, Some(identity), day.to_owned()));
+        self.usage.insert((tenant, None, day.to_owned()));
+    }
+
+    fn queue_message(&mut self, queue: &QueueMessage) {
+        let (tenant, identity) = (queue.tenant, queue.identity);
+        self.identity(tenant, identity);
+        self.policies.insert(tenant);
+        self.idempotency.insert((identity, queue.idempotency.key));
+        self.day(tenant, identity, &queue.day.date);
+        self.messages.extend(queue.answers);
+        self.drafts.extend(queue.draft);
+        if let SendThread::Existing(thread) = queue.thread {
+            // Automatic answers are counted over the thread.
+            match queue.kind {
+                SendKind::AutoReply => self.whole_threads.insert(thread),
+                SendKind::Transactional | SendKind::Marketing => self.threads.insert(thread),
+            };
+        }
+        if let Some((_, domain)) = queue.from.rsplit_once('@') {
+            self.domains.insert((Some(tenant), domain.to_owned()));
+            self.domains.insert((None, domain.to_owned()));
+        }
+        for recipient in queue.recipients.iter().take(limit::SENT_RECIPIENTS + 1) {
+            self.suppressions.insert((tenant, recipient.hash));
+            self.contacts.insert((identity, recipient.address.clone()));
+            for entry in list_keys(&recipient.address) {
+                self.list_entries
+                    .insert((tenant, ListDirection::Send, entry));
+            }
+        }
+        if let Some(mail) = &queue.mail {
+            let keys = mail.draft.keys.iter();
+            self.thread_keys.extend(keys.map(|key| (identity, *key)));
+        }
+    }
+}
+
+/// The entries of a list that are about an address: itself, itself without its detail, its domain.
+pub(crate) fn list_keys(address: &str) -> Vec<String> {
+    let mut keys = vec![address.to_owned()];
+    if let Some((local, domain)) = address.rsplit_once('@') {
+        if let Some((base, _)) = local.split_once('+').filter(|(base, _)| !base.is_empty()) {
+            keys.push(format!("{base}@{domain}"));
+        }
+        keys.push(format!("@{domain}"));
+    }
+    keys
+}
