@@ -67,6 +67,26 @@ pub async fn message(
     Ok(with_labels(store, scope, found).await?.pop())
 }
 
+/// The first of some messages that is there and within reach.
+pub async fn message_of_ids(
+    store: &Store,
+    scope: &TenantScope,
+    ids: &[MessageId],
+) -> Result<Option<Message>, StoreError> {
+    for some in ids.chunks(LIST) {
+        let found = Select::new("SELECT id FROM messages WHERE ")
+            .scope(scope)
+            .text(" AND id IN ")
+            .list(some.iter().map(|id| id.bits().into()))
+            .all(store, |row| rows::message_id(row, 0))
+            .await?;
+        if let Some(id) = some.iter().find(|id| found.contains(id)) {
+            return message(store, scope, *id).await;
+        }
+    }
+    Ok(None)
+}
+
 /// Messages by number, in the order of `nums`; those out of reach are left out.
 pub async fn messages_of_nums(
     store: &Store,
