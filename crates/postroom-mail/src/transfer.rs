@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use postroom_types::limit;
+
 /// How a part's bytes are wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Encoding {
@@ -151,11 +153,13 @@ fn hex(byte: u8) -> Option<u8> {
 pub(crate) fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes;
+    // What was written out, or stood before a soft break, was meant to be there.
+    let mut meant = 0;
     while let Some(at) = memchr::memchr2(b'=', b'\n', rest) {
         let (before, tail) = rest.split_at(at);
         out.extend_from_slice(before);
         if tail.first() == Some(&b'\n') {
-            trim_line_end(&mut out);
+            trim_line_end(&mut out, meant);
             out.push(b'\n');
             rest = tail.get(1..).unwrap_or_default();
             continue;
@@ -167,6 +171,7 @@ pub(crate) fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
         );
         if let (Some(high), Some(low)) = pair {
             out.push(high << 4 | low);
+            meant = out.len();
             rest = after.get(2..).unwrap_or_default();
         } else {
             // A soft break: `=`, blanks, end of line or of the part.
@@ -175,7 +180,10 @@ pub(crate) fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
                 .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
                 .count();
             match after.get(blanks) {
-                Some(b'\n') => rest = after.get(blanks + 1..).unwrap_or_default(),
+                Some(b'\n') => {
+                    meant = out.len();
+                    rest = after.get(blanks + 1..).unwrap_or_default();
+                }
                 None => rest = &[],
                 Some(_) => {
                     out.push(b'=');
@@ -188,13 +196,14 @@ pub(crate) fn decode_quoted_printable(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Blanks before a line end were added on the way (RFC 2045 section 6.7 rule 3); the CR stays.
-fn trim_line_end(out: &mut Vec<u8>) {
-    let carriage = out.last() == Some(&b'\r');
+/// Blanks before a line end were added on the way (RFC 2045 section 6.7 rule 3), unless they stand
+/// before `meant`; the CR stays.
+fn trim_line_end(out: &mut Vec<u8>, meant: usize) {
+    let carriage = out.len() > meant && out.last() == Some(&b'\r');
     if carriage {
         out.pop();
     }
-    while matches!(out.last(), Some(b' ' | b'\t')) {
+    while out.len() > meant && matches!(out.last(), Some(b' ' | b'\t')) {
         out.pop();
     }
     if carriage {
@@ -225,7 +234,8 @@ fn decode_uuencode(bytes: &[u8]) -> Option<Vec<u8>> {
             });
             out.extend_from_slice(&[(bits >> 16) as u8, (bits >> 8) as u8, bits as u8]);
         }
-        out.truncate(start + length);
+        // A blank stands for zero, and blanks at the end of a line are lost on the way.
+        out.resize((start + length).min(limit::RAW_MAIL_BYTES), 0);
     }
     Some(out)
 }
@@ -249,6 +259,16 @@ mod tests {
         assert_eq!(
             decode_quoted_printable(b"a=3D1 =\r\nb=zz  \r\nc="),
             b"a=1 b=zz\r\nc"
+        );
+        assert_eq!(
+            decode_quoted_printable(b"--=20 \r\nword =\r\n\r\nx=20=\n\n=0D\n"),
+            b"-- \r\nword \r\nx \n\r\n"
+        );
+        assert_eq!(
+            unwrap(b"begin 644 a\n&:&$\n`\nend\n", Encoding::Uuencode)
+                .bytes
+                .as_ref(),
+            b"ha\0\0\0\0"
         );
         assert_eq!(
             unwrap(b"begin 644 a\n%:&%L;&\\\n`\nend\n", Encoding::Uuencode)
