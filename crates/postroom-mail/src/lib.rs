@@ -76,6 +76,12 @@ pub fn html(raw: &[u8]) -> Option<String> {
     part_text::html_body(raw)
 }
 
+/// The text and the HTML body as the mail carries them: whole, and not safe to show. For handing a
+/// mail of our own to whoever takes its parts instead of its bytes.
+pub fn body_sources(raw: &[u8]) -> [Option<String>; 2] {
+    part_text::sources(raw)
+}
+
 /// One attachment's decoded bytes by [`Attachment::index`].
 pub fn attachment(raw: &[u8], index: usize) -> Option<AttachmentBody> {
     part_text::body(raw, index)

@@ -161,3 +161,16 @@ pub(crate) fn html_body(raw: &[u8]) -> Option<String> {
     .ok()
     .flatten()
 }
+
+/// The text and the HTML body as the mail carries them, decoded.
+pub(crate) fn sources(raw: &[u8]) -> [Option<String>; 2] {
+    catch_unwind(AssertUnwindSafe(|| {
+        let bytes = mail::prepare(raw, &mut Vec::new());
+        let mail = Mail::read(&bytes, &mut Vec::new());
+        [mail.text, mail.html].map(|index| {
+            let part = mail.part(index)?;
+            Some(mail::text_of(part, &mut Vec::new()))
+        })
+    }))
+    .unwrap_or_default()
+}

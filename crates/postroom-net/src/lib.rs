@@ -14,11 +14,12 @@
 //! [`postroom_mail::smtp::Server`], which knows the protocol and has no sockets; the task does
 //! what the machine asks for (read, ask the sink, shake hands, close) and writes its replies.
 //!
-//! Modules: `egress` (the guarded dialler), `smtp` (accepting, one connection, bounds), `tls`
-//! (certificates).
+//! Modules: `egress` (the guarded dialler), `smtp` (accepting, one connection, bounds, and sending),
+//! `resend` (sending through a provider's interface), `tls` (certificates).
 
 pub mod egress;
 mod error;
+pub mod resend;
 pub mod smtp;
 pub mod tls;
 
