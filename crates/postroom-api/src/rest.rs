@@ -12,14 +12,14 @@ use axum::{
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
 use http::{
-    HeaderMap, HeaderValue, Method, StatusCode,
+    HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
     header::{ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
 };
 use http_body_util::BodyExt as _;
 use postroom_app::rate::Bucket;
 use postroom_app::{
     Actor, CallContext, Failure, Operation, Reply,
-    operation::{Handler, Receipt, RestRequest, Route, Surface, TABLE},
+    operation::{DRY_RUN, Handler, IDEMPOTENCY_KEY, Receipt, RestRequest, Route, Surface, TABLE},
 };
 use postroom_types::{ErrorCode, Level, RequestId, limit};
 use serde_json::{Value, json};
@@ -29,6 +29,10 @@ use postroom_mcp_transport::says_utf8;
 
 use crate::{Surfaces, answer};
 
+/// The header that may carry the key of a repeatable call.
+const IDEMPOTENCY_KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+/// Says of an answer that it is that of an earlier call with the same key.
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// Bytes past the bound of a body that are read and thrown away.
 const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
 /// Time for a client to send its body.
@@ -156,13 +160,18 @@ async fn handle(
     };
     let response = match reading.call(body).await {
         Ok((arguments, include, bytes)) => {
+            // What a dry run answers is not the thing itself.
+            let status = match include.iter().any(|value| value == DRY_RUN) {
+                true => StatusCode::OK.as_u16(),
+                false => route.status,
+            };
             let context = CallContext {
                 include,
                 ..CallContext::new(Surface::Rest, request_id, surfaces.room.now())
             };
             run(&surfaces, actor, operation, arguments, bytes, context)
                 .await
-                .map(|reply| reply_response(route, reply))
+                .map(|reply| reply_response(status, reply))
                 .unwrap_or_else(|failure| answer::failure(&failure, request_id))
         }
         Err(failure) => answer::failure(&failure, request_id),
@@ -215,10 +224,17 @@ impl Drop for CancelOnDrop {
     }
 }
 
-fn reply_response(route: &Route, reply: Reply) -> Response {
-    let status = StatusCode::from_u16(route.status).unwrap_or(StatusCode::OK);
+fn reply_response(status: u16, reply: Reply) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::OK);
     match reply {
-        Reply::Json(value) => answer::json(status, &value),
+        Reply::Json(value) => {
+            let mut response = answer::json(status, &value);
+            if value.get("deduplicated") == Some(&Value::Bool(true)) {
+                let headers = response.headers_mut();
+                headers.insert(REPLAYED, HeaderValue::from_static("true"));
+            }
+            response
+        }
         Reply::Bytes(body) => answer::bytes(status, body),
     }
 }
@@ -235,14 +251,21 @@ struct Reading<'a> {
 impl Reading<'_> {
     /// The arguments, the `include` values, and for rows that take bytes the body.
     async fn call(&self, body: Body) -> Result<(Value, Vec<String>, Option<Bytes>), Failure> {
-        let takes_bytes = matches!(self.operation.handler, Handler::BytesIn(_));
-        let (most, too_large) = if takes_bytes {
-            (limit::RAW_MAIL_BYTES, ErrorCode::MessageTooLarge)
-        } else {
-            (limit::REQUEST_BODY_BYTES, ErrorCode::PayloadTooLarge)
+        let (most, too_large) = match self.operation.handler {
+            Handler::BytesIn(_) => (limit::RAW_MAIL_BYTES, ErrorCode::MessageTooLarge),
+            Handler::FileIn(_) => (file_bytes(), ErrorCode::PayloadTooLarge),
+            _ => (limit::REQUEST_BODY_BYTES, ErrorCode::PayloadTooLarge),
         };
-        let bytes = collect(self.headers, body, most, too_large).await?;
-        self.check_content_type(takes_bytes, &bytes)?;
+        let takes_bytes = self.takes_bytes();
+        let bytes = collect(self.headers, body, most, too_large)
+            .await
+            .map_err(|failure| match failure.code {
+                ErrorCode::PayloadTooLarge => {
+                    failure.advising(format!("Send at most {most} bytes."))
+                }
+                _ => failure,
+            })?;
+        self.check_content_type(&bytes)?;
         let (json, raw) = match takes_bytes {
             true => (None, Some(bytes)),
             false if bytes.is_empty() => (None, None),
@@ -261,11 +284,58 @@ impl Reading<'_> {
             query: pairs(self.query.unwrap_or_default()),
             body: json,
         };
-        let call = self.operation.rest_arguments(self.route, request)?;
+        let mut call = self.operation.rest_arguments(self.route, request)?;
+        self.fill_from_headers(&mut call.arguments)?;
         Ok((call.arguments, call.include, raw))
     }
 
-    fn check_content_type(&self, takes_bytes: bool, body: &Bytes) -> Result<(), Failure> {
+    fn takes_bytes(&self) -> bool {
+        matches!(
+            self.operation.handler,
+            Handler::BytesIn(_) | Handler::FileIn(_)
+        )
+    }
+
+    /// What HTTP says in a header and the arguments do not say: the key that makes a call repeatable,
+    /// and the type of a file.
+    fn fill_from_headers(&self, arguments: &mut Value) -> Result<(), Failure> {
+        let Some(arguments) = arguments.as_object_mut() else {
+            return Ok(());
+        };
+        let text = |name: HeaderName| {
+            let value = self.headers.get(name)?;
+            Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+        };
+        if self.operation.needs_idempotency_key()
+            && let Some(key) = text(IDEMPOTENCY_KEY_HEADER)
+        {
+            let given = arguments
+                .entry(IDEMPOTENCY_KEY)
+                .or_insert_with(|| Value::String(key.clone()));
+            if *given != Value::String(key) {
+                let words = "differs from the header Idempotency-Key";
+                return Err(Failure::argument(
+                    self.operation.dialect,
+                    IDEMPOTENCY_KEY,
+                    words,
+                ));
+            }
+        }
+        if matches!(self.operation.handler, Handler::FileIn(_))
+            && let Some(kind) = text(CONTENT_TYPE)
+        {
+            arguments
+                .entry("content_type")
+                .or_insert(Value::String(kind));
+        }
+        Ok(())
+    }
+
+    fn check_content_type(&self, body: &Bytes) -> Result<(), Failure> {
+        if matches!(self.operation.handler, Handler::FileIn(_)) {
+            return Ok(());
+        }
+        let takes_bytes = self.takes_bytes();
         let given = self
             .headers
             .get(CONTENT_TYPE)
@@ -338,6 +408,11 @@ async fn collect(
     tokio::time::timeout(BODY_TIME, reading)
         .await
         .unwrap_or_else(|_| Err(broken()))
+}
+
+/// The largest file as a body.
+fn file_bytes() -> usize {
+    usize::try_from(limit::UPLOAD_BYTES).unwrap_or(usize::MAX)
 }
 
 /// The pairs of a query string, decoded as forms are.

@@ -1,6 +1,6 @@
 //! Who is calling: what a key says about its holder.
 
-use postroom_core::KeyGrants;
+use postroom_core::{KeyGrants, SendScope};
 use postroom_store::PlatformScope;
 use postroom_types::{ErrorCode, IdentityId, KeyId, Level, Permission, TenantId};
 
@@ -61,6 +61,17 @@ impl Actor {
     /// Whether it holds `permission`.
     pub fn holds(&self, permission: Permission) -> bool {
         self.permissions.contains(&permission)
+    }
+
+    /// To whom it may write: a person on this machine to anyone, a key as it was granted.
+    pub fn send_scope(&self) -> SendScope {
+        match self.key {
+            Some(_) => self
+                .grants
+                .send_scope
+                .unwrap_or_else(|| SendScope::of_level(self.level)),
+            None => SendScope::Anyone,
+        }
     }
 
     /// Whether it may call `operation` at all; what it may not call is not listed to it.

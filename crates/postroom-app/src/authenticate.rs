@@ -2,7 +2,7 @@
 
 use postroom_core::{Command, KeyRow, Mode};
 use postroom_store::{PlatformScope, StoreError, read};
-use postroom_types::{ErrorCode, Reach, TenantScope};
+use postroom_types::{ErrorCode, Level, Permission, Reach, TenantScope};
 
 use crate::{Actor, Failure, Room};
 
@@ -78,12 +78,22 @@ impl Actor {
             level: key.level,
             tenant: key.tenant_id,
             identity: key.identity_id,
-            permissions: key.permissions.clone(),
+            permissions: permissions(key),
             grants: key.grants.clone(),
             test: key.mode == Mode::Test,
             platform: PlatformScope::of_key(key),
         }
     }
+}
+
+/// What a key holds: its own list, and what every key below the platform holds of its own workspace.
+fn permissions(key: &KeyRow) -> Vec<Permission> {
+    let mut permissions = key.permissions.clone();
+    if key.level != Level::Platform && !permissions.contains(&Permission::UsageRead) {
+        permissions.push(Permission::UsageRead);
+        permissions.sort_unstable();
+    }
+    permissions
 }
 
 impl From<StoreError> for Failure {
@@ -119,6 +129,13 @@ impl From<postroom_core::Refusal> for Failure {
             }
             postroom_core::Refusal::Code { reason, .. } if !reason.is_empty() => {
                 failure.with("reason", reason)
+            }
+            postroom_core::Refusal::Send { reason, detail, .. } => {
+                let failure = match reason {
+                    "" => failure,
+                    reason => failure.with("reason", reason),
+                };
+                crate::op::detailed(failure, detail)
             }
             _ => failure,
         }

@@ -32,6 +32,7 @@ pub mod room;
 pub mod schema;
 mod source;
 pub mod status;
+pub mod transport;
 pub mod view;
 pub mod watch;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use postroom_types::ErrorCode;
 use serde_json::{Map, Value, json};
 
-use crate::operation::{Handler, Operation, Route, TABLE};
+use crate::operation::{DRY_RUN, Handler, Operation, Route, TABLE};
 
 /// Codes that every operation may answer, beside those of its row.
 pub(crate) const COMMON_ERRORS: &[ErrorCode] = &[
@@ -131,19 +131,37 @@ fn parameters(row: &Operation, route: &Route) -> Vec<Value> {
             }));
         }
     }
-    if !row.include.is_empty() {
+    if row.include.contains(&DRY_RUN) {
+        out.push(json!({
+            "name": DRY_RUN,
+            "in": "query",
+            "required": false,
+            "description": "Say what would become of it and send nothing: the answer is 200 with would_send and recipients.",
+            "schema": {"type": "boolean"},
+        }));
+    }
+    let include: Vec<&str> = row
+        .include
+        .iter()
+        .copied()
+        .filter(|value| *value != DRY_RUN)
+        .collect();
+    if !include.is_empty() {
         out.push(json!({
             "name": "include",
             "in": "query",
             "required": false,
             "explode": false,
-            "schema": {"type": "array", "items": {"type": "string", "enum": row.include}},
+            "schema": {"type": "array", "items": {"type": "string", "enum": include}},
         }));
     }
     out
 }
 
 fn request_body(row: &Operation, route: &Route) -> Option<Value> {
+    if matches!(row.handler, Handler::FileIn(_)) {
+        return Some(json!({"required": true, "content": {"*/*": {}}}));
+    }
     if matches!(row.handler, Handler::BytesIn(_)) {
         return Some(json!({
             "required": true,

@@ -3,6 +3,7 @@
 mod call;
 mod cursor;
 mod dispatch;
+mod idempotency;
 mod published;
 mod receipt;
 mod rest;
@@ -17,8 +18,9 @@ use serde_json::Value;
 use crate::{Failure, rate::Bucket};
 
 pub use call::{Call, CallContext, Progress, ProgressSink, Reply, Surface};
+pub use idempotency::ARGUMENT as IDEMPOTENCY_KEY;
 pub use receipt::Receipt;
-pub use rest::{RestCall, RestRequest};
+pub use rest::{DRY_RUN, RestCall, RestRequest};
 pub use table::{TABLE, find, listed};
 
 /// What an operation's function gives back, boxed so that rows of one table can hold it.
@@ -191,8 +193,11 @@ impl Annotations {
 pub enum Handler {
     /// Arguments in, a JSON object out.
     Json(for<'a> fn(&'a Call<'a>, Value) -> Answer<'a, Value>),
-    /// Arguments and a body of bytes in, a JSON object out.
+    /// Arguments and a raw mail as the body in, a JSON object out.
     BytesIn(for<'a> fn(&'a Call<'a>, Value, Bytes) -> Answer<'a, Value>),
+    /// Arguments and a file of any type as the body in, a JSON object out. The request's content type
+    /// fills the argument `content_type` when it has none.
+    FileIn(for<'a> fn(&'a Call<'a>, Value, Bytes) -> Answer<'a, Value>),
     /// Arguments in, bytes out.
     BytesOut(for<'a> fn(&'a Call<'a>, Value) -> Answer<'a, BytesBody>),
 }
@@ -213,6 +218,7 @@ impl std::fmt::Debug for Handler {
         f.write_str(match self {
             Self::Json(_) => "Json",
             Self::BytesIn(_) => "BytesIn",
+            Self::FileIn(_) => "FileIn",
             Self::BytesOut(_) => "BytesOut",
         })
     }
@@ -265,6 +271,24 @@ macro_rules! bytes_in_handler {
     }};
 }
 
+/// As `bytes_in_handler`, for a body that is a file.
+macro_rules! file_in_handler {
+    ($run:path) => {{
+        fn handle<'a>(
+            call: &'a $crate::operation::Call<'a>,
+            arguments: serde_json::Value,
+            body: bytes::Bytes,
+        ) -> $crate::operation::Answer<'a, serde_json::Value> {
+            Box::pin(async move {
+                let input = $crate::schema::read(arguments)?;
+                let output = $run(call, input, body).await?;
+                $crate::schema::write(&output)
+            })
+        }
+        $crate::operation::Handler::FileIn(handle)
+    }};
+}
+
 /// Wraps `async fn run(&Call<'_>, Input) -> Result<BytesBody, Failure>`.
 macro_rules! bytes_out_handler {
     ($run:path) => {{
@@ -281,7 +305,7 @@ macro_rules! bytes_out_handler {
     }};
 }
 
-pub(crate) use {bytes_in_handler, bytes_out_handler, json_handler};
+pub(crate) use {bytes_in_handler, bytes_out_handler, file_in_handler, json_handler};
 
 impl Route {
     const fn new(method: &'static str, path: &'static str, status: u16) -> Self {

@@ -6,7 +6,7 @@
 
 use std::{collections::HashMap, hash::Hash, sync::Mutex};
 
-use postroom_types::{ErrorCode, KeyId, SourceId, TenantId, Timestamp, limit};
+use postroom_types::{ErrorCode, IdentityId, KeyId, SourceId, TenantId, Timestamp, limit};
 
 use crate::{Actor, Failure, Room};
 
@@ -27,6 +27,8 @@ pub enum Bucket {
     Ingest,
     /// Replays of one key, per second.
     Replay,
+    /// Mails that one mailbox sends.
+    Send,
 }
 
 impl Bucket {
@@ -38,6 +40,7 @@ impl Bucket {
             Self::Search => "search",
             Self::Ingest => "ingest",
             Self::Replay => "replay",
+            Self::Send => "send",
         }
     }
 }
@@ -58,6 +61,8 @@ pub struct RateLimits {
     pub replay: u32,
     /// Deliveries of one source, per second; twice as many at once.
     pub source: u32,
+    /// Mails that one mailbox sends.
+    pub send: u32,
 }
 
 impl Default for RateLimits {
@@ -69,6 +74,7 @@ impl Default for RateLimits {
             ingest: limit::RATE_INGEST_PER_MINUTE,
             replay: limit::RATE_REPLAY_PER_SECOND,
             source: limit::RATE_SOURCE_PER_SECOND,
+            send: limit::RATE_SEND_PER_MINUTE,
         }
     }
 }
@@ -83,6 +89,7 @@ pub struct Rates {
     ingests: Windows<KeyId>,
     replays: Bursts<KeyId>,
     sources: Bursts<SourceId>,
+    sends: Windows<IdentityId>,
     uses: Windows<KeyId>,
 }
 
@@ -103,6 +110,7 @@ impl Rates {
             Bucket::Search => self.limits.search,
             Bucket::Ingest => self.limits.ingest,
             Bucket::Replay => self.limits.replay.saturating_mul(60),
+            Bucket::Send => self.limits.send,
         }
     }
 
@@ -112,12 +120,30 @@ impl Rates {
     /// # Errors
     /// `rate_limited` with `details.bucket` and the seconds to the window's end.
     pub fn charge(&self, actor: &Actor, bucket: Bucket, now: Timestamp) -> Result<(), Failure> {
+        self.charge_as(actor, actor.identity, bucket, now)
+    }
+
+    /// Counts one request of `actor` that acts as `identity`.
+    ///
+    /// # Errors
+    /// As [`Rates::charge`].
+    pub(crate) fn charge_as(
+        &self,
+        actor: &Actor,
+        identity: Option<IdentityId>,
+        bucket: Bucket,
+        now: Timestamp,
+    ) -> Result<(), Failure> {
         let Some(key) = actor.key else { return Ok(()) };
         let limit = self.per_minute(bucket);
         let taken = match bucket {
             Bucket::Key => self.keys.take(key, limit, now),
             Bucket::Search => self.searches.take(key, limit, now),
             Bucket::Ingest => self.ingests.take(key, limit, now),
+            Bucket::Send => match identity {
+                Some(identity) => self.sends.take(identity, limit, now),
+                None => Ok(()),
+            },
             Bucket::Replay => {
                 let per_second = self.limits.replay;
                 self.replays

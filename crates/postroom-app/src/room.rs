@@ -12,6 +12,7 @@ pub mod import;
 mod indexing;
 mod ingest;
 mod open;
+mod outbox;
 mod position;
 mod receive;
 mod retention;
@@ -43,6 +44,7 @@ use crate::{
     finding::{Kept, Labels},
     rate::Rates,
     source::Sources,
+    transport::Transport,
 };
 use indexing::Indexing;
 use position::Positions;
@@ -71,6 +73,8 @@ pub struct Room {
     pub(crate) sources: Sources,
     /// The only dialler for URLs that somebody gave us.
     pub(crate) egress: Arc<Egress>,
+    /// By which way sent mail leaves.
+    pub(crate) transport: Transport,
     /// The address under which others reach this server, without a slash at the end.
     url: String,
     /// The right to read across tenants; no request can take it.

@@ -12,18 +12,23 @@ mod identity;
 mod key;
 mod message;
 mod notice;
+mod policy;
 mod search;
 mod source;
 mod tenant;
 mod thread;
 mod todo;
+mod usage;
 
 pub use budget::{cut, fit, json_bytes, shrink};
 pub use event::{EventDetail, EventSummary};
 pub use identity::{Address, Identity, Owner, SendPolicy, Signature};
 pub use key::ApiKey;
-pub use message::{Attachment, Delivery, Header, Message, Reference, Triage, Trust, Verification};
+pub use message::{
+    Attachment, Delivery, Header, Message, Reference, Sent, Triage, Trust, Verification,
+};
 pub use notice::{ContentNotice, visible};
+pub use policy::{AutoReply, Disclosure, ListEntry, Policy, Suppression};
 pub use postroom_types::Mailbox;
 pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};
 pub use source::{Source, SourceRules};
@@ -31,3 +36,4 @@ pub use tenant::Tenant;
 pub use thread::{Hold, ThreadSummary};
 pub(crate) use todo::json_or_text;
 pub use todo::{Attempt, ClaimedTodo, Queue, Todo, TodoTrust};
+pub use usage::{Cap, Feature, Plan, Topups, Usage};

@@ -100,13 +100,16 @@ permissions! {
     MessagesRead = "messages:read", Identity, "Read threads, messages and raw mail.";
     MessagesSend = "messages:send", Identity, "Send, reply and forward.";
     MessagesWrite = "messages:write", Identity, "Change labels and read state; put in raw mail.";
+    PolicyWrite = "policy:write", Tenant, "Change the sending policy, the allow list and the block list.";
     QuarantineReview = "quarantine:review", Identity, "See quarantined mail.";
     SearchRead = "search:read", Identity, "Search, contacts, related, wait.";
     SourcesManage = "sources:manage", Identity, "Create and change sources.";
     SourcesRead = "sources:read", Identity, "List sources.";
+    SuppressionsManage = "suppressions:manage", Tenant, "See and change whom mail is not sent to.";
     TenantsManage = "tenants:manage", Platform, "Create and change tenants.";
     TodosRead = "todos:read", Identity, "Read todos.";
     TodosWork = "todos:work", Identity, "Claim and finish todos.";
+    UsageRead = "usage:read", Identity, "Read what was used of what may be used; keys below the platform hold it always.";
 }
 
 impl Permission {

@@ -201,7 +201,7 @@ impl Asked {
             rest.remove(*bound);
         }
         let path = fill(route, &mut rest);
-        let takes_bytes = matches!(operation.handler, Handler::BytesIn(_));
+        let takes_bytes = matches!(operation.handler, Handler::BytesIn(_) | Handler::FileIn(_));
         if takes_bytes || method == Method::GET || method == Method::DELETE {
             let query = query(&rest);
             let path = if query.is_empty() {

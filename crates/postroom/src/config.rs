@@ -6,6 +6,7 @@
 
 pub(crate) mod egress;
 mod error;
+pub(crate) mod transport;
 
 use std::{
     collections::BTreeMap,
@@ -19,6 +20,9 @@ use postroom_net::egress::{EgressPolicy, Range};
 
 /// The file read when no other is named and it exists.
 pub(crate) const FILE: &str = "postroom.toml";
+
+/// The tables of the file.
+const TABLES: &[&str] = &[egress::TABLE, transport::TABLE];
 
 /// The prefix of variables.
 const PREFIX: &str = "POSTROOM_";
@@ -67,6 +71,8 @@ pub(crate) struct Config {
     pub(crate) rates: RateLimits,
     /// What given URLs may lead to beyond public addresses; see [`egress::policy`].
     pub(crate) egress: EgressPolicy,
+    /// By which way sent mail leaves; see [`transport::options`].
+    pub(crate) transport: transport::Transport,
     /// Proxies whose word about who called, and at which address, counts.
     pub(crate) trusted_proxies: Vec<Range>,
     /// A server that client commands talk to.
@@ -97,6 +103,7 @@ impl Default for Config {
             secret_key: None,
             rates: RateLimits::default(),
             egress: EgressPolicy::default(),
+            transport: transport::Transport::default(),
             trusted_proxies: Vec::new(),
             url: None,
             key: None,
@@ -373,9 +380,9 @@ fn assemble(
                 })?;
         for (key, value) in &table {
             match value {
-                toml::Value::Table(inner) if key == egress::TABLE => {
-                    for (key, value) in inner {
-                        let key = format!("{}.{key}", egress::TABLE);
+                toml::Value::Table(inner) if TABLES.contains(&key.as_str()) => {
+                    for (inside, value) in inner {
+                        let key = format!("{key}.{inside}");
                         set_from_file(&mut config, name, &key, egress::flat(value))?;
                     }
                 }
@@ -434,7 +441,7 @@ fn set(config: &mut Config, row: &Key, place: String, value: &str) -> Result<(),
     (row.set)(config, value).map_err(|expected| {
         let mut aside = Config::default();
         let wrong = egress::entries(value)
-            .filter(|_| row.name.starts_with(egress::TABLE))
+            .filter(|_| TABLES.iter().any(|table| row.name.starts_with(table)))
             .find(|entry| (row.set)(&mut aside, entry).is_err());
         let place = match wrong {
             Some(entry) => format!("`{entry}` of {place}"),
@@ -446,7 +453,7 @@ fn set(config: &mut Config, row: &Key, place: String, value: &str) -> Result<(),
 
 /// Every key, those of tables behind the others.
 fn keys() -> impl Iterator<Item = &'static Key> {
-    KEYS.iter().chain(egress::KEYS)
+    KEYS.iter().chain(egress::KEYS).chain(transport::KEYS)
 }
 
 /// The keys with what they mean and their value now, secrets hidden.
@@ -766,6 +773,69 @@ mod tests {
     }
 
     #[test]
+    fn how_mail_leaves_is_a_table() {
+        let file = "[transport]\nkind = \"smtp\"\nhost = \"relay.example.com\"\nport = 465\n\
+                    domains = [\"Example.com\", \"mail.example.com\"]\nusername = \"room\"\n";
+        let config = check(file, &[("POSTROOM_TRANSPORT_PASSWORD", "sesame")]).expect("valid");
+        let postroom_app::transport::TransportOptions::Relay { relay, domains } =
+            transport::options(&config).expect("a relay")
+        else {
+            panic!("not a relay");
+        };
+        assert_eq!(
+            (relay.host.as_str(), relay.port),
+            ("relay.example.com", 465)
+        );
+        assert_eq!(domains, ["example.com", "mail.example.com"]);
+        assert!(relay.credentials.is_some());
+        let shown = rows(&config);
+        assert!(shown.iter().all(|(_, value, _)| !value.contains("sesame")));
+        assert!(matches!(
+            transport::options(&Config::default()).expect("a sandbox"),
+            postroom_app::transport::TransportOptions::Sandbox
+        ));
+    }
+
+    #[test]
+    fn a_transport_that_lacks_something_says_what() {
+        for (file, expected) in [
+            ("kind = \"smtp\"", "needs host"),
+            (
+                "kind = \"smtp\"\nhost = \"r.example\"\nusername = \"u\"",
+                "needs password",
+            ),
+            (
+                "kind = \"smtp\"\nhost = \"r.example\"\npassword = \"p\"",
+                "needs username",
+            ),
+            ("kind = \"resend\"", "needs api_key"),
+            (
+                "kind = \"resend\"\napi_key_file = \"/nowhere/at/all\"",
+                "api_key_file",
+            ),
+        ] {
+            let config = check(&format!("[transport]\n{file}"), &[]).expect("valid keys");
+            let refused = transport::options(&config)
+                .expect_err("refused")
+                .to_string();
+            assert!(refused.contains(expected), "{refused}");
+        }
+        for (file, expected) in [
+            ("kind = \"pigeon\"", "sandbox, smtp or resend"),
+            ("port = 0", "1 to 65535"),
+            ("security = \"none\"", "tls, starttls or plain"),
+            (
+                "domains = [\"example.com\", \"not a domain\"]",
+                "`not a domain` of `transport.domains`",
+            ),
+            ("hosts = \"x\"", "`transport.host`"),
+        ] {
+            let message = check(&format!("[transport]\n{file}"), &[]).expect_err("refused");
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+
+    #[test]
     fn what_the_test_suite_is_told_is_no_configuration() {
         assert!(
             check(
@@ -794,5 +864,6 @@ mod tests {
         );
         assert!(KEYS.is_sorted_by_key(|key| key.name));
         assert!(egress::KEYS.is_sorted_by_key(|key| key.name));
+        assert!(transport::KEYS.is_sorted_by_key(|key| key.name));
     }
 }

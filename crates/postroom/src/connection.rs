@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     cli::{Global, alias::used, trouble::Trouble},
     client::{Answer, Client},
-    config::Config,
+    config::{self, Config},
     folder::{NoServer, ServerFile},
 };
 
@@ -44,6 +44,12 @@ pub(crate) fn room_options(config: &Config) -> Result<RoomOptions, Trouble> {
     };
     options.hostname.clone_from(&config.hostname);
     options.egress = Some(Arc::new(crate::command::egress::open(config)?));
+    options.transport = config::transport::options(config).map_err(|error| {
+        Trouble::usage(
+            format!("{error}."),
+            "Correct `[transport]` in postroom.toml; without it nothing leaves.",
+        )
+    })?;
     Ok(options)
 }
 
@@ -81,6 +87,7 @@ pub(crate) fn open_trouble(error: &OpenError, data: &Path) -> Trouble {
         OpenError::Store(StoreError::Damaged(_)) => {
             ("io", "Restore the data folder from a backup.")
         }
+        OpenError::Transport(_) => ("config", "Correct `[transport]` in postroom.toml."),
         OpenError::InUse => ("usage", "Use one room per process."),
         _ => ("io", "Look at the folder, its permissions and the disk."),
     };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use postroom_core::{Command, IdentityPatch, Outcome, UpdateIdentity};
+use postroom_core::{AutoReplyRule, Command, IdentityPatch, Outcome, UpdateIdentity};
+use postroom_store::read;
 use postroom_types::{Dialect, ErrorCode, Level, Permission};
 
 use super::mail_list_identities::Status;
@@ -10,14 +11,15 @@ use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
-    view::{Identity, Owner},
+    view::{Identity, Owner, Signature},
 };
 
 /// The row of the table.
 pub const ROW: Operation = Operation {
     name: "identity_update",
     title: "Change a mailbox",
-    description: "Change a mailbox's name, purpose, owner or metadata, or pause and resume it. A paused mailbox still receives.",
+    description: "Change a mailbox's name, purpose, owner, signature, limits on sending or metadata, or pause and resume it. A paused \
+        mailbox still receives and sends nothing.",
     toolset: Toolset::Admin,
     permission: Permission::IdentitiesWrite,
     levels: &[Level::Tenant, Level::Platform],
@@ -52,12 +54,50 @@ pub struct Input {
     purpose: Option<String>,
     /// The person who answers for it.
     owner: Option<Owner>,
+    /// What it puts under its mails; without text and HTML none.
+    signature: Option<Signature>,
+    /// Limits on what it sends, inside those of the tenant's policy; what is left out stays.
+    send_policy: Option<SendPolicy>,
     /// All of its metadata.
     metadata: Option<BTreeMap<String, String>>,
 }
 
+/// See [`Input::send_policy`].
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub struct SendPolicy {
+    /// Recipients per day.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    daily_cap: Option<u64>,
+    /// Whether it may answer automatically.
+    auto_reply: Option<AutoReply>,
+    /// Write only to people it has exchanged mail with.
+    require_known_recipient: Option<bool>,
+}
+
+/// See [`SendPolicy::auto_reply`].
+#[derive(Debug, Clone, Copy, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum AutoReply {
+    /// As far as the policy of the tenant allows it.
+    Allowed,
+    /// Never.
+    Denied,
+}
+
 async fn run(call: &Call<'_>, input: Input) -> Result<Identity, Failure> {
+    let send_policy = match input.send_policy {
+        Some(change) => Some(send_policy(call, change).await?),
+        None => None,
+    };
     let patch = IdentityPatch {
+        signature: input.signature.map(|signature| {
+            let some = signature.text.is_some() || signature.html.is_some();
+            some.then(|| signature.into())
+        }),
+        send_policy,
         status: input.status.map(Into::into),
         display_name: input.display_name,
         purpose: input
@@ -76,4 +116,24 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Identity, Failure> {
         Outcome::Identity { row, addresses, .. } => Ok(Identity::new(row, addresses)),
         _ => Err(ErrorCode::InternalError.into()),
     }
+}
+
+/// The limits as they become.
+async fn send_policy(
+    call: &Call<'_>,
+    change: SendPolicy,
+) -> Result<postroom_core::SendPolicy, Failure> {
+    let found = read::identity(call.room.store(), call.scope()?, call.identity()?).await?;
+    let known = found.ok_or(ErrorCode::IdentityNotFound)?.row.send_policy;
+    Ok(postroom_core::SendPolicy {
+        daily_cap: change.daily_cap.or(known.daily_cap),
+        auto_reply: match change.auto_reply {
+            Some(AutoReply::Allowed) => AutoReplyRule::Allowed,
+            Some(AutoReply::Denied) => AutoReplyRule::Denied,
+            None => known.auto_reply,
+        },
+        require_known_recipient: change
+            .require_known_recipient
+            .unwrap_or(known.require_known_recipient),
+    })
 }

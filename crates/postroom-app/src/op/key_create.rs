@@ -19,7 +19,7 @@ pub const ROW: Operation = Operation {
     name: "key_create",
     title: "Create a key",
     description: "Create an API key. Its secret is shown once, in this answer. An identity key without `permissions` gets an agent's \
-        defaults. No key can make one that is wider than itself.",
+        defaults: it reads, works, and answers in threads. No key can make one that is wider than itself.",
     toolset: Toolset::Admin,
     permission: Permission::KeysManage,
     levels: &[Level::Tenant, Level::Platform],
@@ -66,11 +66,42 @@ pub struct Input {
     /// may name another address.
     #[schemars(length(max = 16))]
     replay_targets: Option<Vec<String>>,
+    /// To whom it may write, with `messages:send`: `thread` answers those who take part in a thread (an identity key's
+    /// default), `known` also writes to people the mailbox has exchanged mail with, `anyone` to everybody (the default
+    /// of wider keys).
+    send_scope: Option<SendScope>,
+    /// Says that a key may read mail of strangers and write to anyone: whoever writes to it can then have it write to
+    /// whomever they name. A key that would do both is refused without it.
+    #[serde(default)]
+    accept_untrusted_send: bool,
     /// Live or test.
     #[serde(default)]
     mode: TenantMode,
     /// When it ends by itself.
     expires_at: Option<Timestamp>,
+}
+
+/// To whom a key may write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum SendScope {
+    /// In a thread, to those who take part in it.
+    Thread,
+    /// Also to people the mailbox has exchanged mail with.
+    Known,
+    /// To everybody.
+    Anyone,
+}
+
+impl From<SendScope> for postroom_core::SendScope {
+    fn from(scope: SendScope) -> Self {
+        match scope {
+            SendScope::Thread => Self::Thread,
+            SendScope::Known => Self::Known,
+            SendScope::Anyone => Self::Anyone,
+        }
+    }
 }
 
 /// The answer.
@@ -86,7 +117,15 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let permissions = permissions(input.level, input.permissions)?;
     check_not_wider(call.actor, input.level, &permissions)?;
+    let send_scope = input.send_scope.map(postroom_core::SendScope::from);
+    check_untrusted_send(
+        input.level,
+        &permissions,
+        send_scope,
+        input.accept_untrusted_send,
+    )?;
     let grants = KeyGrants {
+        send_scope,
         queues: input.queues,
         replay_targets: input.replay_targets.unwrap_or_default(),
         ..KeyGrants::default()
@@ -149,8 +188,35 @@ pub(super) fn check_not_wider(
     Ok(())
 }
 
-/// A key that was granted some queues grants no others.
+/// A key that reads what strangers wrote and writes to anyone does what strangers say, to whomever they
+/// name: only who knows that makes one.
+fn check_untrusted_send(
+    level: Level,
+    permissions: &[Permission],
+    asked: Option<postroom_core::SendScope>,
+    accepted: bool,
+) -> Result<(), Failure> {
+    let scope = asked.unwrap_or_else(|| postroom_core::SendScope::of_level(level));
+    let holds = |wanted: Permission| permissions.contains(&wanted);
+    let both = holds(Permission::MessagesSend) && holds(Permission::MessagesRead);
+    if accepted || !both || scope != postroom_core::SendScope::Anyone {
+        return Ok(());
+    }
+    let refused = Failure::invalid(
+        "accept_untrusted_send",
+        "must be true for a key that reads mail of strangers and writes to anyone",
+    );
+    Err(refused.with("reason", "untrusted_send").advising(
+        "Use send_scope thread or known, leave messages:read out, or set accept_untrusted_send when you accept that mail can steer it.",
+    ))
+}
+
+/// A key that was granted some queues grants no others, and none writes to more people than its maker.
 pub(super) fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result<(), Failure> {
+    let wider = |scope| reach(scope) > reach(actor.send_scope());
+    if asked.send_scope.is_some_and(wider) {
+        return Err(ErrorCode::KeyScopeExceeded.into());
+    }
     let Some(own) = &actor.grants.queues else {
         return Ok(());
     };
@@ -162,6 +228,15 @@ pub(super) fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result
         Ok(())
     } else {
         Err(ErrorCode::KeyScopeExceeded.into())
+    }
+}
+
+/// How many people a send scope reaches, for comparison.
+fn reach(scope: postroom_core::SendScope) -> u8 {
+    match scope {
+        postroom_core::SendScope::Thread => 0,
+        postroom_core::SendScope::Known => 1,
+        postroom_core::SendScope::Anyone => 2,
     }
 }
 

@@ -7,10 +7,13 @@ use postroom_mail::TextStatus;
 use postroom_store::read::{self, Message as Stored, Thread};
 use postroom_types::{Address, ErrorCode, IdentityId, Mailbox, MessageId};
 
+use super::sending::{self, Fate};
 use crate::{
     Failure, finding,
     operation::Call,
-    view::{Attachment, Header, HitTrust, Message, ThreadSummary, Triage, Trust, cut, visible},
+    view::{
+        Attachment, Header, HitTrust, Hold, Message, ThreadSummary, Triage, Trust, cut, visible,
+    },
 };
 
 /// How much of a message is shown.
@@ -65,8 +68,9 @@ pub(crate) async fn message_view(
     stored: &Stored,
     depth: Depth,
 ) -> Result<(Message, bool), Failure> {
-    let owners = owners(call, std::slice::from_ref(stored)).await?;
-    Ok(view(stored, depth, &owners))
+    let views = message_views(call, std::slice::from_ref(stored), depth).await?;
+    let view = views.into_iter().next();
+    view.ok_or_else(|| ErrorCode::InternalError.into())
 }
 
 /// Several messages in one go.
@@ -76,7 +80,11 @@ pub(crate) async fn message_views(
     depth: Depth,
 ) -> Result<Vec<(Message, bool)>, Failure> {
     let owners = owners(call, stored).await?;
-    let views = stored.iter().map(|stored| view(stored, depth, &owners));
+    let mut fates = sending::fates(call, stored).await?;
+    let views = stored.iter().map(|stored| {
+        let fate = fates.remove(&stored.row.id);
+        view(stored, depth, &owners, fate)
+    });
     Ok(views.collect())
 }
 
@@ -105,7 +113,8 @@ async fn owners(call: &Call<'_>, stored: &[Stored]) -> Result<Owners, Failure> {
     Ok(found.await?)
 }
 
-fn view(stored: &Stored, depth: Depth, owners: &Owners) -> (Message, bool) {
+/// `fate` is what became of it, for a mail of ours that was sent from here.
+fn view(stored: &Stored, depth: Depth, owners: &Owners, fate: Option<Fate>) -> (Message, bool) {
     let (row, doc) = (&stored.row, &stored.doc);
     let budget = |words: Option<&str>| match words.map(|words| text(words, depth.text_chars)) {
         Some((words, was_cut)) => (Some(words), was_cut),
@@ -117,8 +126,11 @@ fn view(stored: &Stored, depth: Depth, owners: &Owners) -> (Message, bool) {
     let mut flags: Vec<String> = stored.flags().into_iter().map(str::to_owned).collect();
     if inbound && is_blind_copy(doc) {
         flags.push("bcc".to_owned());
-        flags.sort_unstable();
     }
+    let sent_here = fate.is_some();
+    let fate = fate.unwrap_or_default();
+    flags.extend(fate.flags);
+    flags.sort_unstable();
     let message = Message {
         id: row.id,
         thread_id: row.thread_id,
@@ -128,7 +140,7 @@ fn view(stored: &Stored, depth: Depth, owners: &Owners) -> (Message, bool) {
         from: doc.from.as_ref().map(mailbox),
         to: mailboxes(&doc.to),
         cc: mailboxes(&doc.cc),
-        bcc: Vec::new(),
+        bcc: fate.bcc,
         reply_to: mailboxes(&doc.reply_to),
         delivered_to: doc.delivered_to.as_deref().map(visible),
         is_primary_recipient: inbound.then(|| is_primary(row, doc, owners)),
@@ -150,10 +162,10 @@ fn view(stored: &Stored, depth: Depth, owners: &Owners) -> (Message, bool) {
         refs: Vec::new(),
         rfc_message_id: Some(visible(&row.rfc_message_id)),
         in_reply_to: doc.in_reply_to.first().map(|id| visible(id)),
-        provider_message_id: None,
-        deliveries: None,
+        provider_message_id: fate.provider_message_id,
+        deliveries: sent_here.then_some(fate.deliveries),
         flags,
-        metadata: BTreeMap::new(),
+        metadata: fate.metadata,
     };
     (message, extracted_cut || whole_cut)
 }
@@ -282,7 +294,12 @@ pub(crate) fn thread_view(thread: &Thread) -> ThreadSummary {
         needs_reply: None,
         urgency: None,
         archived: Some(row.archived),
-        hold: None,
+        hold: row.hold.as_ref().map(|hold| Hold {
+            reason: hold.reason.clone(),
+            until: None,
+            set_by: None,
+            set_at: hold.set_at,
+        }),
     }
 }
 

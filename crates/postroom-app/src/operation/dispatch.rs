@@ -4,7 +4,7 @@ use bytes::Bytes;
 use postroom_types::{ErrorCode, limit};
 use serde_json::Value;
 
-use super::{Call, CallContext, Handler, Operation, Reply, Surface};
+use super::{Call, CallContext, Handler, Operation, Reply, Surface, idempotency};
 use crate::{Actor, Failure, Room, authorise, clock, log, view};
 
 impl Room {
@@ -55,11 +55,15 @@ impl Room {
         actor.check_may_call(operation)?;
         authorise::check_tenant_is_active(self, actor).await?;
         let checker = operation.checker().ok_or(ErrorCode::InternalError)?;
-        checker.check(&arguments, operation.dialect)?;
+        checker
+            .check(&arguments, operation.dialect)
+            .map_err(|failure| idempotency::named(operation, &arguments, failure))?;
         let granted = authorise::authorise(self, actor, operation, &arguments).await?;
         entry.identity = granted.identity;
         if let Some(bucket) = operation.bucket {
-            self.rates().charge(actor, bucket, context.now)?;
+            let identity = granted.identity;
+            self.rates()
+                .charge_as(actor, identity, bucket, context.now)?;
         }
         let call = Call {
             room: self,
@@ -103,7 +107,7 @@ async fn answer(
 ) -> Result<Reply, Failure> {
     let mut answer = match operation.handler {
         Handler::Json(run) => run(call, arguments).await?,
-        Handler::BytesIn(run) => run(call, arguments, body).await?,
+        Handler::BytesIn(run) | Handler::FileIn(run) => run(call, arguments, body).await?,
         Handler::BytesOut(run) => return run(call, arguments).await.map(Reply::Bytes),
     };
     if call.context.surface == Surface::Tool {

@@ -6,6 +6,10 @@ use serde_json::{Map, Value};
 use super::{Operation, Route};
 use crate::Failure;
 
+/// The parameter that has a sending operation say what it would do. It stands among a row's `include`
+/// values and is a parameter of its own.
+pub const DRY_RUN: &str = "dry_run";
+
 /// What a REST request says, before it is known what it means.
 #[derive(Debug, Clone, Default)]
 pub struct RestRequest {
@@ -46,8 +50,14 @@ impl Operation {
         let mut include = Vec::new();
         let mut given = Map::new();
         for (name, text) in request.query {
-            if name == "include" && !self.include.is_empty() {
+            if name == "include" && self.shows_more() {
                 self.read_include(&text, &mut include)?;
+            } else if name == DRY_RUN && self.include.contains(&DRY_RUN) {
+                match text.as_str() {
+                    "true" | "1" => include.push(DRY_RUN.to_owned()),
+                    "false" | "0" => {}
+                    _ => return Err(self.refuse(DRY_RUN, "must be true or false")),
+                }
             } else {
                 self.add(&mut given, &name, text)?;
             }
@@ -74,9 +84,14 @@ impl Operation {
         })
     }
 
+    /// Whether `include` names anything.
+    fn shows_more(&self) -> bool {
+        self.include.iter().any(|value| *value != DRY_RUN)
+    }
+
     fn read_include(&self, text: &str, include: &mut Vec<String>) -> Result<(), Failure> {
         for value in text.split(',').filter(|value| !value.is_empty()) {
-            if !self.include.contains(&value) {
+            if value == DRY_RUN || !self.include.contains(&value) {
                 return Err(self.refuse("include", "names something this route does not have"));
             }
             include.push(value.to_owned());

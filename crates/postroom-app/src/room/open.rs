@@ -3,18 +3,22 @@
 use std::{path::PathBuf, sync::Arc};
 
 use postroom_core::{Command, CreateDomain, CreateTenant, DomainState, Mode, Outcome};
-use postroom_net::egress::{Egress, EgressPolicy, PolicyError};
+use postroom_net::{
+    egress::{Egress, EgressPolicy, PolicyError},
+    smtp::send::RelayError,
+};
 use postroom_search::{Indexes, SearchError};
 use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Positions, Room, deliveries, indexing, ingest, retention, sweep};
+use super::{Indexing, Positions, Room, deliveries, indexing, ingest, outbox, retention, sweep};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
     rate::{RateLimits, Rates},
     source::Sources,
+    transport::{Transport, TransportOptions},
 };
 
 /// Read connections of the store unless told otherwise.
@@ -46,6 +50,8 @@ pub struct RoomOptions {
     pub url: String,
     /// The dialler for given URLs; one that dials public addresses only without it.
     pub egress: Option<Arc<Egress>>,
+    /// By which way sent mail leaves.
+    pub transport: TransportOptions,
 }
 
 impl RoomOptions {
@@ -61,6 +67,7 @@ impl RoomOptions {
             rates: RateLimits::default(),
             url: URL.to_owned(),
             egress: None,
+            transport: TransportOptions::default(),
         }
     }
 }
@@ -77,6 +84,9 @@ pub enum OpenError {
     /// The rules for dialling given URLs cannot be used.
     #[error(transparent)]
     Egress(#[from] PolicyError),
+    /// The relay that sent mail leaves by cannot be used.
+    #[error(transparent)]
+    Transport(#[from] RelayError),
     /// The store is in use by another room of this process.
     #[error("the data folder is already open in this process")]
     InUse,
@@ -88,7 +98,7 @@ impl OpenError {
         match self {
             Self::Store(error) => error.code(),
             Self::Search(error) => error.code(),
-            Self::Egress(_) => ErrorCode::Misconfigured,
+            Self::Egress(_) | Self::Transport(_) => ErrorCode::Misconfigured,
             Self::InUse => ErrorCode::Unavailable,
         }
     }
@@ -135,6 +145,7 @@ impl Room {
             kept: Kept::default(),
             labels: Labels::default(),
             sources: Sources::default(),
+            transport: Transport::open(options.transport, &egress)?,
             egress,
             url: options.url.trim_end_matches('/').to_owned(),
             store,
@@ -147,6 +158,7 @@ impl Room {
         });
         room.tasks.spawn(deliveries::run(Arc::clone(&room)));
         room.tasks.spawn(ingest::run(Arc::clone(&room)));
+        room.tasks.spawn(outbox::run(Arc::clone(&room)));
         room.tasks.spawn(sweep::run(Arc::clone(&room)));
         room.tasks.spawn(retention::run(Arc::clone(&room)));
         room.tasks.spawn(indexing::run(Arc::clone(&room)));

@@ -38,6 +38,8 @@ pub enum Via {
     Lmtp,
     /// The raw-message route, with a key.
     Raw,
+    /// From a mailbox of this deployment, without leaving it.
+    Loopback,
 }
 
 impl Via {
@@ -47,6 +49,7 @@ impl Via {
             Self::Smtp => "smtp",
             Self::Lmtp => "lmtp",
             Self::Raw => "raw",
+            Self::Loopback => "loopback",
         }
     }
 
@@ -54,7 +57,7 @@ impl Via {
     fn trust_mode(self) -> TrustMode {
         match self {
             Self::Smtp | Self::Lmtp => TrustMode::Smtp,
-            Self::Raw => TrustMode::Token,
+            Self::Raw | Self::Loopback => TrustMode::Token,
         }
     }
 }

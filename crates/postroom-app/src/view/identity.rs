@@ -92,7 +92,8 @@ pub struct Owner {
 }
 
 /// What a mailbox appends to its mail.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub struct Signature {
     /// As text.
@@ -105,8 +106,8 @@ pub struct Signature {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SendPolicy {
-    /// Mails per day.
-    pub daily_cap: u32,
+    /// Recipients per day.
+    pub daily_cap: u64,
     /// Whether it may answer automatically: `allowed` or `denied`.
     #[schemars(extend("enum" = ["allowed", "denied"]))]
     pub auto_reply: String,
@@ -114,13 +115,32 @@ pub struct SendPolicy {
     pub require_known_recipient: bool,
 }
 
-impl Default for SendPolicy {
-    /// Nothing is sent while no transport exists; the safest values stand for it.
-    fn default() -> Self {
+impl From<postroom_core::SendPolicy> for SendPolicy {
+    fn from(policy: postroom_core::SendPolicy) -> Self {
         Self {
-            daily_cap: 0,
-            auto_reply: "denied".to_owned(),
-            require_known_recipient: true,
+            daily_cap: policy
+                .daily_cap
+                .unwrap_or_else(|| postroom_core::Policy::default().identity_daily_send_cap),
+            auto_reply: policy.auto_reply.as_str().to_owned(),
+            require_known_recipient: policy.require_known_recipient,
+        }
+    }
+}
+
+impl From<postroom_core::Signature> for Signature {
+    fn from(signature: postroom_core::Signature) -> Self {
+        Self {
+            text: signature.text,
+            html: signature.html,
+        }
+    }
+}
+
+impl From<Signature> for postroom_core::Signature {
+    fn from(signature: Signature) -> Self {
+        Self {
+            text: signature.text,
+            html: signature.html,
         }
     }
 }
@@ -157,8 +177,8 @@ impl Identity {
                 name: owner.name,
                 email: owner.email,
             }),
-            signature: None,
-            send_policy: SendPolicy::default(),
+            signature: row.signature.map(Signature::from),
+            send_policy: row.send_policy.into(),
             metadata: row.metadata,
             client_id: row.client_id,
             created_at: row.created_at,

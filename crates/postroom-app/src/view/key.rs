@@ -30,6 +30,9 @@ pub struct ApiKey {
     pub queues: Option<Vec<String>>,
     /// Addresses to which it may replay events.
     pub replay_targets: Vec<String>,
+    /// To whom it may write: `thread`, `known` or `anyone`; null without `messages:send`.
+    #[schemars(extend("enum" = ["thread", "known", "anyone", null]))]
+    pub send_scope: Option<String>,
     /// When it ends by itself.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
@@ -42,7 +45,9 @@ pub struct ApiKey {
 
 impl From<KeyRow> for ApiKey {
     fn from(row: KeyRow) -> Self {
+        let sends = row.permissions.contains(&Permission::MessagesSend);
         Self {
+            send_scope: sends.then(|| row.send_scope().as_str().to_owned()),
             id: row.id,
             name: row.name,
             level: row.level,

@@ -6,6 +6,8 @@ use postroom_types::{AttachmentId, IdentityId, Mailbox, MessageId, ThreadId, Tim
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::ContentNotice;
+
 /// One mail as a caller sees it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
@@ -219,6 +221,9 @@ pub struct Delivery {
     pub enhanced_code: Option<String>,
     /// `hard` or `soft`.
     pub bounce_type: Option<String>,
+    /// Why, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// When that became known.
     pub updated_at: Timestamp,
 }
@@ -233,4 +238,20 @@ pub struct Verification {
     pub link: Option<String>,
     /// The sender's registrable domain.
     pub sender_domain: String,
+}
+
+/// A mail as it was sent.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Sent {
+    /// The mail.
+    #[serde(flatten)]
+    pub message: Message,
+    /// Whether an earlier call with the same idempotency key had sent it; this one sent nothing.
+    pub deduplicated: bool,
+    /// Present and true when a text was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<bool>,
+    /// Whose words a quoted text holds.
+    pub content_notice: ContentNotice,
 }

@@ -51,9 +51,10 @@ async fn every_answer_validates_against_its_published_schema() {
                 .await
                 .unwrap_or_else(|failure| panic!("{}: {failure} {:?}", row.name, failure.details));
             match (reply, row.handler) {
-                (Reply::Json(answer), Handler::Json(_) | Handler::BytesIn(_)) => {
-                    assert_valid(row.name, &answer)
-                }
+                (
+                    Reply::Json(answer),
+                    Handler::Json(_) | Handler::BytesIn(_) | Handler::FileIn(_),
+                ) => assert_valid(row.name, &answer),
                 (Reply::Bytes(body), Handler::BytesOut(_)) => assert!(!body.bytes.is_empty()),
                 (reply, _) => panic!("{} answered {reply:?}", row.name),
             }
