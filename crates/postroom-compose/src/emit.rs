@@ -34,6 +34,7 @@ use flow::Flow;
 use inline::Html;
 
 pub use eml::Envelope;
+pub(crate) use look::lacks_safe_font;
 pub use source::{Output, SourceSpan};
 pub use stats::Stats;
 

@@ -36,6 +36,7 @@ pub mod backend;
 pub mod dialect;
 pub mod emit;
 pub mod issue;
+pub mod lint;
 pub mod model;
 pub mod scope;
 mod source;

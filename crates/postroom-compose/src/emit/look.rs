@@ -72,6 +72,14 @@ fn listed(families: &str) -> String {
     out.join(",")
 }
 
+/// Whether an author's list of families ends in none that every system has.
+pub(crate) fn lacks_safe_font(font: &str) -> bool {
+    let named = font_stack(font) == listed(font);
+    let last = font.rsplit(',').next().unwrap_or(font);
+    let last = last.trim().trim_matches(['\'', '"']).to_ascii_lowercase();
+    named && !SAFE.contains(&last.as_str())
+}
+
 /// A family that classic Outlook has, for its own style sheet.
 fn outlook_font(font: &str) -> &'static str {
     let name = font.to_ascii_lowercase();
