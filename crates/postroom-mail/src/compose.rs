@@ -21,7 +21,9 @@
 //! subjects, file names of an answered mail) is made one line.
 //!
 //! Pure: date, Message-ID and the seed of the boundaries are arguments, so that the same intent
-//! gives the same bytes. The reason for a writer of its own is in `docs/adr`.
+//! gives the same bytes. There is a writer of our own because the library for it writes file names as
+//! encoded words inside quotes (RFC 2047 section 5 forbids them there) and takes header values as
+//! they come.
 
 mod body;
 mod content;
@@ -124,23 +126,33 @@ pub struct Composed {
 ///
 /// # Errors
 /// [`ComposeError`] for the first thing that is wrong, in the order of the checks of sending:
-/// addresses, unsubscribe, header fields, content, size (at most
-/// [`limit::COMPOSED_MAIL_BYTES`]; a relay's own limit may be smaller).
+/// Message-ID and addresses, content, size (at most
+/// [`limit::COMPOSED_MAIL_BYTES`]; a relay's own limit may be smaller). Header fields and the way out
+/// of marketing were checked when they were made.
 pub fn compose(outgoing: &Outgoing) -> Result<Composed, ComposeError> {
-    outgoing.content.check()?;
-    let body = body::write(outgoing);
     let mut bytes = write::header(outgoing)?;
+    outgoing.content.check()?;
+    // Before anything large is written.
+    let files = outgoing.content.attachments.iter();
+    check_size(files.map(|file| encode::base64_len(file.bytes.len())).sum())?;
+    let body = body::write(outgoing);
     tree::write(outgoing, &body, &mut bytes);
-    if bytes.len() > limit::COMPOSED_MAIL_BYTES {
-        return Err(ComposeError::TooLarge {
-            size_bytes: bytes.len(),
-            max_bytes: limit::COMPOSED_MAIL_BYTES,
-        });
-    }
+    check_size(bytes.len())?;
     Ok(Composed {
         bytes,
         text: body.text,
     })
+}
+
+fn check_size(size_bytes: usize) -> Result<(), ComposeError> {
+    let max_bytes = limit::COMPOSED_MAIL_BYTES;
+    if size_bytes > max_bytes {
+        return Err(ComposeError::TooLarge {
+            size_bytes,
+            max_bytes,
+        });
+    }
+    Ok(())
 }
 
 /// The subject of an answer: exactly one `Re: `, whatever prefixes of whatever language stood

@@ -21,9 +21,16 @@ use crate::{
 /// Bytes in which an HTML document may name its charset.
 const META_BYTES: usize = 2_048;
 
+/// The largest mail that is read: what comes in is smaller, what leaves may have this size.
+const READ_BYTES: usize = if limit::COMPOSED_MAIL_BYTES > limit::RAW_MAIL_BYTES {
+    limit::COMPOSED_MAIL_BYTES
+} else {
+    limit::RAW_MAIL_BYTES
+};
+
 /// The raw bytes as they are read: within the size limit, with line feeds.
 pub(crate) fn prepare<'a>(raw: &'a [u8], defects: &mut Vec<Defect>) -> Cow<'a, [u8]> {
-    let kept = raw.get(..limit::RAW_MAIL_BYTES).unwrap_or(raw);
+    let kept = raw.get(..READ_BYTES).unwrap_or(raw);
     if kept.len() < raw.len() {
         defects.push(Defect::new(DefectCode::SizeCut));
     }

@@ -12,25 +12,20 @@ pub struct Headers {
     fields: Vec<(String, String)>,
 }
 
-/// Names that are not `X-`, as they are written, with the values they may have.
-const STANDARD: &[(&str, Option<(&[&str], &str)>)] = &[
-    (
-        "Importance",
-        Some((&["high", "normal", "low"], "high, normal, low")),
-    ),
-    (
-        "Priority",
-        Some((
-            &["normal", "non-urgent", "urgent"],
-            "normal, non-urgent, urgent",
-        )),
-    ),
+/// Values that a name may have, and how they are named to a caller.
+type Values = Option<(&'static [&'static str], &'static str)>;
+
+const IMPORTANCE: &[&str] = &["high", "normal", "low"];
+const PRIORITY: &[&str] = &["normal", "non-urgent", "urgent"];
+const SENSITIVITY: &[&str] = &["personal", "private", "company-confidential"];
+
+/// Names that are not `X-`, as they are written.
+const STANDARD: &[(&str, Values)] = &[
+    ("Importance", Some((IMPORTANCE, "high, normal, low"))),
+    ("Priority", Some((PRIORITY, "normal, non-urgent, urgent"))),
     (
         "Sensitivity",
-        Some((
-            &["personal", "private", "company-confidential"],
-            "personal, private, company-confidential",
-        )),
+        Some((SENSITIVITY, "personal, private, company-confidential")),
     ),
     ("Keywords", None),
     ("Comments", None),
@@ -95,8 +90,6 @@ impl Headers {
             .any(|(known, _)| known.eq_ignore_ascii_case(name))
     }
 }
-
-type Values = Option<(&'static [&'static str], &'static str)>;
 
 /// The name as it is sent and the values it may have.
 fn allowed(name: &str) -> Option<(&str, Values)> {
