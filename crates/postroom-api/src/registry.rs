@@ -115,6 +115,12 @@ impl RoomRegistry {
         operation: &'static Operation,
         arguments: Value,
     ) -> Result<Result<Value, (Failure, String)>, Fault> {
+        if self.source.opened().is_none()
+            && let Some(answer) = operation::pure(operation, &arguments)
+        {
+            // Whoever speaks on standard input needs no data folder for these.
+            return Ok(answer.map_err(|failure| (failure, String::new())));
+        }
         let room = match self.source.room().await {
             Ok(room) => Arc::clone(room),
             Err(failure) => return Ok(Err((failure, String::new()))),
@@ -193,7 +199,7 @@ fn toolsets(visitor: &Visitor<McpCaller>) -> Vec<Toolset> {
     match &visitor.toolsets {
         Some(names) => names
             .iter()
-            .filter_map(|name| Toolset::named(name))
+            .flat_map(|name| Toolset::named(name))
             .collect(),
         None => Toolset::ALL
             .iter()
@@ -239,7 +245,7 @@ impl Registry for RoomRegistry {
     }
 
     fn has_toolset(&self, name: &str) -> bool {
-        Toolset::named(name).is_some()
+        Toolset::named(name).next().is_some()
     }
 
     fn is_long(&self, tool: &str) -> bool {

@@ -42,7 +42,7 @@ pub fn openapi(server_url: &str) -> Value {
         },
         "servers": [{"url": server_url}],
         "security": [{"key": []}],
-        "tags": crate::operation::Toolset::ALL.iter().map(|set| json!({"name": set.as_str()})).collect::<Vec<_>>(),
+        "tags": crate::operation::Toolset::names().map(|name| json!({"name": name})).collect::<Vec<_>>(),
         "paths": paths,
         "components": {
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "An API key."}},
@@ -104,7 +104,7 @@ fn required(row: &Operation) -> Vec<&str> {
 }
 
 fn has_json_body(row: &Operation, route: &Route) -> bool {
-    matches!(row.handler, Handler::Json(_)) && matches!(route.method, "POST" | "PATCH" | "PUT")
+    row.is_tool() && matches!(route.method, "POST" | "PATCH" | "PUT")
 }
 
 fn parameters(row: &Operation, route: &Route) -> Vec<Value> {

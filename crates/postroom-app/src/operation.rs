@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::{Failure, rate::Bucket};
 
 pub use call::{Call, CallContext, Progress, ProgressSink, Reply, Surface};
+pub use dispatch::pure;
 pub use idempotency::ARGUMENT as IDEMPOTENCY_KEY;
 pub use receipt::Receipt;
 pub use rest::{DRY_RUN, RestCall, RestRequest};
@@ -76,6 +77,10 @@ pub enum Toolset {
     Work,
     /// Ways in: webhook sources, their secrets and rules.
     Sources,
+    /// E-mail documents: described, checked, repaired, compiled.
+    Compose,
+    /// The rest of what is done with documents; `?tools=compose` names it too.
+    Authoring,
     /// Tenants, identities, addresses, keys, raw mail.
     Admin,
 }
@@ -87,6 +92,8 @@ impl Toolset {
         Self::Events,
         Self::Work,
         Self::Sources,
+        Self::Compose,
+        Self::Authoring,
         Self::Admin,
     ];
 
@@ -97,24 +104,37 @@ impl Toolset {
             Self::Events => "events",
             Self::Work => "work",
             Self::Sources => "sources",
+            Self::Compose | Self::Authoring => "compose",
             Self::Admin => "admin",
         }
     }
 
-    /// The toolset of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|set| set.as_str() == name)
+    /// Every name in `?tools=`, once.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        let mut named: Vec<&str> = Self::ALL.iter().map(|set| set.as_str()).collect();
+        named.dedup();
+        named.into_iter()
+    }
+
+    /// The toolsets of that name; none when nothing is called so.
+    pub fn named(name: &str) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .filter(move |set| set.as_str() == name)
     }
 
     /// Whether `/mcp` lists it without being asked.
     pub fn by_default(self) -> bool {
-        !matches!(self, Self::Sources | Self::Admin)
+        !matches!(self, Self::Sources | Self::Authoring | Self::Admin)
     }
 }
 
 /// Which scope an operation's arguments ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScopeRule {
+    /// None: what is asked for depends on its arguments alone.
+    Nothing,
     /// No tenant: the deployment's own things.
     Platform,
     /// The caller's tenant; a platform key names it in `tenant_id`, others may repeat their own.
@@ -191,6 +211,8 @@ impl Annotations {
 /// An operation's function. Only JSON rows are MCP tools.
 #[derive(Clone, Copy)]
 pub enum Handler {
+    /// Arguments in, a JSON object out, by its arguments alone: no room, key or network is needed.
+    Pure(fn(Value) -> Result<Value, Failure>),
     /// Arguments in, a JSON object out.
     Json(for<'a> fn(&'a Call<'a>, Value) -> Answer<'a, Value>),
     /// Arguments and a raw mail as the body in, a JSON object out.
@@ -216,6 +238,7 @@ pub struct BytesBody {
 impl std::fmt::Debug for Handler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
+            Self::Pure(_) => "Pure",
             Self::Json(_) => "Json",
             Self::BytesIn(_) => "BytesIn",
             Self::FileIn(_) => "FileIn",
@@ -227,7 +250,7 @@ impl std::fmt::Debug for Handler {
 impl Operation {
     /// Whether it is an MCP tool.
     pub fn is_tool(&self) -> bool {
-        matches!(self.handler, Handler::Json(_))
+        matches!(self.handler, Handler::Pure(_) | Handler::Json(_))
     }
 
     /// The main route.
@@ -250,6 +273,17 @@ macro_rules! json_handler {
             })
         }
         $crate::operation::Handler::Json(handle)
+    }};
+}
+
+/// Wraps `fn run(Input) -> Result<Output, Failure>` of an operation that needs no room.
+macro_rules! pure_handler {
+    ($run:path) => {{
+        fn handle(arguments: serde_json::Value) -> Result<serde_json::Value, $crate::Failure> {
+            let input = $crate::schema::read(arguments)?;
+            $crate::schema::write(&$run(input)?)
+        }
+        $crate::operation::Handler::Pure(handle)
     }};
 }
 
@@ -305,7 +339,7 @@ macro_rules! bytes_out_handler {
     }};
 }
 
-pub(crate) use {bytes_in_handler, bytes_out_handler, file_in_handler, json_handler};
+pub(crate) use {bytes_in_handler, bytes_out_handler, file_in_handler, json_handler, pure_handler};
 
 impl Route {
     const fn new(method: &'static str, path: &'static str, status: u16) -> Self {

@@ -204,7 +204,7 @@ impl Connection {
             return;
         };
         let wide = match operation.scope {
-            ScopeRule::Platform | ScopeRule::Identity => false,
+            ScopeRule::Nothing | ScopeRule::Platform | ScopeRule::Identity => false,
             ScopeRule::IdentityOrTenant => arguments.get("scope") == Some(&json!("tenant")),
             ScopeRule::TenantOrPlatform => arguments.get("level") != Some(&json!("platform")),
             ScopeRule::Tenant | ScopeRule::TenantOrIdentity => true,

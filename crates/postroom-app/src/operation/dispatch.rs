@@ -99,6 +99,18 @@ impl Room {
     }
 }
 
+/// Calls an operation that needs no room; `None` when it does need one.
+pub fn pure(operation: &Operation, arguments: &Value) -> Option<Result<Value, Failure>> {
+    let Handler::Pure(run) = operation.handler else {
+        return None;
+    };
+    let checked = match operation.checker() {
+        Some(checker) => checker.check(arguments, operation.dialect),
+        None => Err(ErrorCode::InternalError.into()),
+    };
+    Some(checked.and_then(|()| run(arguments.clone())))
+}
+
 async fn answer(
     operation: &Operation,
     call: &Call<'_>,
@@ -106,6 +118,8 @@ async fn answer(
     body: Bytes,
 ) -> Result<Reply, Failure> {
     let mut answer = match operation.handler {
+        // What a document becomes is given whole or not at all: it is bounded by the document.
+        Handler::Pure(run) => return run(arguments).map(Reply::Json),
         Handler::Json(run) => run(call, arguments).await?,
         Handler::BytesIn(run) | Handler::FileIn(run) => run(call, arguments, body).await?,
         Handler::BytesOut(run) => return run(call, arguments).await.map(Reply::Bytes),

@@ -21,8 +21,11 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         Some(names) => Some(tools::toolsets(names)?),
         None => None,
     };
-    let names: Option<Arc<[String]>> =
-        toolsets.map(|sets| sets.iter().map(|set| set.as_str().to_owned()).collect());
+    let names: Option<Arc<[String]>> = toolsets.map(|sets| {
+        let mut names: Vec<String> = sets.iter().map(|set| set.as_str().to_owned()).collect();
+        names.dedup();
+        names.into()
+    });
     if let Some(url) = &config.url {
         let key = config.key.as_deref().ok_or_else(|| {
             Trouble::usage(

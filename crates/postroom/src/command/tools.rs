@@ -66,21 +66,20 @@ pub(super) fn list(options: &Tools, terminal: Terminal) -> Done {
 
 /// Reads names of toolsets.
 pub(super) fn toolsets(names: &str) -> Result<Vec<Toolset>, Trouble> {
-    let named = names
-        .split(',')
-        .map(str::trim)
-        .filter(|name| !name.is_empty());
-    named
-        .map(|name| {
-            Toolset::named(name).ok_or_else(|| {
-                let known: Vec<&str> = Toolset::ALL.iter().map(|set| set.as_str()).collect();
-                Trouble::usage(
-                    format!("There is no toolset `{name}`."),
-                    format!("Choose from {}.", known.join(", ")),
-                )
-            })
-        })
-        .collect()
+    let mut sets = Vec::new();
+    let named = names.split(',').map(str::trim);
+    for name in named.filter(|name| !name.is_empty()) {
+        let before = sets.len();
+        sets.extend(Toolset::named(name));
+        if sets.len() == before {
+            let known: Vec<&str> = Toolset::names().collect();
+            return Err(Trouble::usage(
+                format!("There is no toolset `{name}`."),
+                format!("Choose from {}.", known.join(", ")),
+            ));
+        }
+    }
+    Ok(sets)
 }
 
 /// Prints the OpenAPI document.
