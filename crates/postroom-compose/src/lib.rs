@@ -33,13 +33,24 @@
 //! others need compiled output or knowledge of mail programs and come from `emit` and `lint`.
 
 pub mod backend;
+mod check;
 pub mod dialect;
+mod draft;
 pub mod emit;
+mod findings;
+mod grammar;
 pub mod issue;
 pub mod lint;
 pub mod model;
+mod notation;
+mod pass;
+mod read;
 pub mod scope;
+mod sense;
 mod source;
 
+pub use check::{Checked, Input, Repaired, check, repair, repair_with};
+pub use findings::Applied;
 pub use issue::{Code, Issue, Severity};
+pub use pass::RepairOptions;
 pub use source::{Position, Source};

@@ -131,6 +131,11 @@ impl Scope {
         }
     }
 
+    /// Declared names, loops' names left out.
+    pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
+        self.declared.iter().map(|(name, _)| name.as_str())
+    }
+
     /// Names that could be meant, loops' names included.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let loops = self.loops.iter().map(|(name, _)| name.as_str());

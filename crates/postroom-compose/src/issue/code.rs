@@ -210,6 +210,9 @@ codes! {
     TextEmpty Warning "text.empty" "A block without words."
         "It leaves a gap and says nothing."
         "Write its text or remove it.";
+    TextHtml Warning "text.html" "A string with HTML tags."
+        "Strings take no tags: readers would see them as they are."
+        "Use spans or {\"md\": \"**bold**, [label](https://...)\"}.";
     // Accessibility of the document.
     A11yContrast Warning "a11y.contrast" "Words that are hard to read on their ground."
         "WCAG asks for a contrast of 4.5, for large text 3."

@@ -1,0 +1,216 @@
+//! Check and repair.
+
+use serde::Serialize;
+
+use crate::{
+    draft::{self, Node, Origins},
+    findings::{Applied, Findings},
+    issue::{self, Code, Issue},
+    lint,
+    model::Document,
+    pass::{self, RepairOptions},
+    read, sense,
+};
+
+/// A document as it comes: text, or JSON that was read already.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// JSON text; issues then have lines and columns.
+    Text(&'a str),
+    /// A JSON value; a string is taken as JSON text.
+    Value(&'a serde_json::Value),
+}
+
+impl<'a> From<&'a str> for Input<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for Input<'a> {
+    fn from(text: &'a String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'a> From<&'a serde_json::Value> for Input<'a> {
+    fn from(value: &'a serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::String(text) => Self::Text(text),
+            value => Self::Value(value),
+        }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Checked {
+    /// No issue is an error.
+    pub ok: bool,
+    /// In order: severity, place, code.
+    pub issues: Vec<Issue>,
+    /// The document, if no issue is an error.
+    #[serde(skip)]
+    pub document: Option<Document>,
+    /// The input is no JSON, or past a bound: nothing in it was looked at.
+    #[serde(skip)]
+    pub unusable: bool,
+}
+
+/// What a repair made.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Repaired {
+    /// No issue of the repaired document is an error.
+    pub ok: bool,
+    /// The document in canonical form with everything mended that can be; null when the input is
+    /// unusable.
+    pub document: serde_json::Value,
+    /// What was changed, in document order.
+    pub applied: Vec<Applied>,
+    /// What the repaired document still has.
+    pub issues: Vec<Issue>,
+    /// The repaired document, leaving out what is still wrong in it.
+    #[serde(skip)]
+    pub model: Option<Document>,
+    /// The input is no JSON, or past a bound.
+    #[serde(skip)]
+    pub unusable: bool,
+}
+
+/// Rounds of passes after which a repair stops; two are usual, the second finding nothing.
+const ROUNDS: usize = 5;
+
+/// Finds everything that is wrong with a document. Never fails: what is no document at all gives
+/// one issue and `unusable`.
+#[must_use]
+pub fn check<'i>(input: impl Into<Input<'i>>) -> Checked {
+    let (mut root, origins, doubles) = match take(input.into()) {
+        Ok(taken) => taken,
+        Err(issue) => {
+            return Checked {
+                ok: false,
+                issues: vec![*issue],
+                document: None,
+                unusable: true,
+            };
+        }
+    };
+    let examined = examine(&mut root, origins, doubles, false, RepairOptions::default());
+    let ok = !examined.issues.iter().any(Issue::is_error);
+    Checked {
+        ok,
+        issues: issue::ordered(examined.issues),
+        document: examined.document.filter(|_| ok),
+        unusable: false,
+    }
+}
+
+/// Mends what can be mended and says what it did.
+#[must_use]
+pub fn repair<'i>(input: impl Into<Input<'i>>) -> Repaired {
+    repair_with(input, RepairOptions::default())
+}
+
+/// The same with what the caller allows beyond.
+#[must_use]
+pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> Repaired {
+    let (mut root, origins, doubles) = match take(input.into()) {
+        Ok(taken) => taken,
+        Err(issue) => {
+            return Repaired {
+                ok: false,
+                document: serde_json::Value::Null,
+                applied: Vec::new(),
+                issues: vec![*issue],
+                model: None,
+                unusable: true,
+            };
+        }
+    };
+    let mut examined = examine(&mut root, origins, doubles, true, options);
+    let mut applied = std::mem::take(&mut examined.applied);
+    let mut json = root.to_json();
+    // A mended document may show what was hidden before, so it is looked at again.
+    for _ in 0..ROUNDS {
+        let Ok((again, origins)) = draft::from_value(&json) else {
+            break;
+        };
+        root = again;
+        examined = examine(&mut root, origins, Vec::new(), true, options);
+        if examined.applied.is_empty() {
+            break;
+        }
+        applied.append(&mut examined.applied);
+        json = root.to_json();
+    }
+    let ok = !examined.issues.iter().any(Issue::is_error);
+    Repaired {
+        ok,
+        document: json,
+        applied,
+        issues: issue::ordered(examined.issues),
+        model: examined.document,
+        unusable: false,
+    }
+}
+
+struct Examined {
+    issues: Vec<Issue>,
+    applied: Vec<Applied>,
+    document: Option<Document>,
+}
+
+type Taken<'a> = (Node, Origins<'a>, Vec<(u32, String)>);
+
+/// Reads the input.
+fn take(input: Input<'_>) -> Result<Taken<'_>, Box<Issue>> {
+    match input {
+        Input::Text(text) => draft::parse(text).map_err(|refusal| {
+            let origins = Origins::new(Some(text));
+            let source = crate::Source {
+                position: origins.position_at(refusal.offset.min(text.len())),
+                ..crate::Source::default()
+            };
+            Box::new(Issue::new(refusal.code, &source, refusal.message))
+        }),
+        Input::Value(value) => match draft::from_value(value) {
+            Ok((root, origins)) => Ok((root, origins, Vec::new())),
+            Err(refusal) => {
+                let source = crate::Source::default();
+                Err(Box::new(Issue::new(refusal.code, &source, refusal.message)))
+            }
+        },
+    }
+}
+
+fn examine(
+    root: &mut Node,
+    origins: Origins<'_>,
+    doubles: Vec<(u32, String)>,
+    repairing: bool,
+    options: RepairOptions,
+) -> Examined {
+    let mut findings = Findings::new(origins);
+    for (at, key) in doubles {
+        let shown: String = key.chars().take(60).collect();
+        findings.mend(
+            Code::ParseDuplicateKey,
+            at,
+            format!("The key {shown:?} stands twice; the last one counts."),
+            "key.drop",
+            format!("first {shown} removed"),
+        );
+    }
+    let readable = pass::run(root, &mut findings, repairing, options);
+    let document = readable.then(|| read::document(root, &findings.origins));
+    let (mut issues, applied) = findings.finish();
+    if let Some(document) = &document {
+        issues.extend(sense::document(document));
+        issues.extend(lint::document(document, &lint::Options::default()));
+    }
+    Examined {
+        issues,
+        applied,
+        document,
+    }
+}

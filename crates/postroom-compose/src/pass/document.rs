@@ -1,0 +1,444 @@
+//! The document around its blocks: its parts under their names, the flat form, the body.
+
+use std::collections::HashMap;
+
+use super::{Pass, walk};
+use crate::{
+    draft::{Node, Object, Value},
+    grammar,
+    issue::Code,
+    model::{Color, Theme},
+};
+
+/// Names that writers give to the body.
+const BODIES: &[&str] = &[
+    "body", "content", "sections", "children", "blocks", "document", "layout",
+];
+
+/// Gives the parts of the document their names.
+pub(crate) fn shape(root: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = root.origin;
+    let Some(object) = root.as_object_mut() else {
+        return;
+    };
+    if object.find("blocks").is_some_and(is_flat) && !object.has("root") {
+        nest(object);
+    }
+    for (key, ours) in [
+        ("subject", "subject"),
+        ("preheader", "preheader"),
+        ("preview", "preheader"),
+        ("previewText", "preheader"),
+        ("lang", "lang"),
+        ("language", "lang"),
+        ("title", "title"),
+        ("dir", "dir"),
+    ] {
+        into_meta(object, key, ours, pass);
+    }
+    variables_list(object, pass);
+    find_body(object, at, pass);
+}
+
+/// Moves a key of the document into `meta`.
+fn into_meta(object: &mut Object, key: &str, ours: &str, pass: &mut Pass<'_, '_>) {
+    let Some(node) = object.remove(key) else {
+        return;
+    };
+    let at = node.origin;
+    if !object.has("meta") {
+        object.put("meta", Node::new(at, Value::Object(Object::default())));
+    }
+    let meta = object.find_mut("meta").and_then(Node::as_object_mut);
+    match meta {
+        Some(meta) if !meta.has(ours) => {
+            meta.put(ours, node);
+            pass.findings.mend(
+                Code::SchemaUnknownKey,
+                at,
+                format!("{key} stands in meta."),
+                "key.alias",
+                format!("{key} to meta.{ours}"),
+            );
+        }
+        _ => object.put(key, node),
+    }
+}
+
+/// Variables as a list: of names, or as an object of samples or declarations.
+pub(crate) fn variables_list(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    if !object.has("variables")
+        && let Some(vars) = object.remove("vars")
+    {
+        let at = vars.origin;
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            at,
+            "The key is variables, not vars.",
+            "key.alias",
+            "vars to variables",
+        );
+        object.put("variables", vars);
+    }
+    let Some(node) = object.find_mut("variables") else {
+        return;
+    };
+    let at = node.origin;
+    match &mut node.value {
+        Value::Object(samples) => {
+            let entries = std::mem::take(&mut samples.0);
+            let list = entries
+                .into_iter()
+                .map(|(name, value)| declaration(&name, value));
+            node.value = Value::Array(list.collect());
+            pass.findings.mend(
+                Code::SchemaType,
+                at,
+                "variables is a list of declarations.",
+                "coerce.list",
+                "an object to a list",
+            );
+        }
+        Value::Array(items) => {
+            for item in items {
+                if let Value::String(name) = &item.value {
+                    let bare = super::text::path_of(name).to_owned();
+                    let at = item.origin;
+                    pass.findings.mend(
+                        Code::SchemaType,
+                        at,
+                        "A variable is an object with a name.",
+                        "coerce.list",
+                        format!("{} to a declaration", item.excerpt()),
+                    );
+                    let name = Node::string(at, bare);
+                    item.value = Value::Object(Object(vec![("name".to_owned(), name)]));
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The declaration of `name` by a sample, or by its keys without the name.
+fn declaration(name: &str, value: Node) -> Node {
+    let at = value.origin;
+    let declared = value
+        .as_object()
+        .is_some_and(|object| object.has("type") || object.has("sample") || object.has("default"));
+    let mut object = match value.value {
+        Value::Object(object) if declared => object,
+        value => {
+            let kind = match &value {
+                Value::Array(_) => "list",
+                Value::Object(_) => "object",
+                Value::Number(_) => "number",
+                Value::Bool(_) => "bool",
+                Value::String(text) if text.starts_with("https://") => "url",
+                _ => "string",
+            };
+            let mut object = Object::default();
+            object.put("type", Node::string(at, kind));
+            if value != Value::Null {
+                object.put("sample", Node::new(at, value));
+            }
+            object
+        }
+    };
+    object.put("name", Node::string(at, name));
+    Node::new(at, Value::Object(object))
+}
+
+/// Puts the body under `root`, as a block of type body.
+fn find_body(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
+    if !object.has("root") {
+        let other = BODIES.iter().find(|key| {
+            let fits = |node: &Node| matches!(node.value, Value::Array(_) | Value::Object(_));
+            object.find(key).is_some_and(fits)
+        });
+        let found = other.and_then(|key| Some((*key, object.remove(key)?)));
+        let Some((key, body)) = found else {
+            let hint = "Add \"root\": {\"type\": \"body\", \"children\": [...]}.";
+            pass.findings
+                .report_with(Code::SchemaMissing, at, "The document has no root.", hint);
+            return;
+        };
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            body.origin,
+            format!("The body stands under root, not {key}."),
+            "key.alias",
+            format!("{key} to root"),
+        );
+        if key == "children" {
+            object.remove("type");
+        }
+        object.put("root", body);
+    }
+    let Some(body) = object.find_mut("root") else {
+        return;
+    };
+    let origin = body.origin;
+    let is_body =
+        |name: &str| name == "body" || grammar::alias(name) == Some("body") || name == "document";
+    let wrapped = match &body.value {
+        Value::Array(_) => true,
+        Value::Object(inner) => match inner.string("type") {
+            Some(kind) if is_body(kind) => false,
+            Some(_) => true,
+            None => !inner.has("children") && !inner.has("blocks") && !inner.has("sections"),
+        },
+        _ => {
+            let message = format!("root is a block of type body, not {}.", body.what());
+            pass.findings.report(Code::SchemaType, origin, message);
+            return;
+        }
+    };
+    if wrapped {
+        let inner = std::mem::replace(body, Node::new(origin, Value::Null));
+        let children = match inner.value {
+            Value::Array(_) => inner,
+            _ => Node::array(origin, vec![inner]),
+        };
+        *body = Node::block(origin, "body", vec![("children", children)]);
+        pass.findings.mend(
+            Code::Grammar,
+            origin,
+            "root is a block of type body.",
+            "wrap",
+            "put into a new body",
+        );
+    } else if let Some(inner) = body.as_object_mut()
+        && inner.string("type") == Some("document")
+    {
+        inner.put("type", Node::string(origin, "body"));
+    }
+}
+
+/// Whether blocks are listed flat: each names its parent.
+fn is_flat(node: &Node) -> bool {
+    let items = node.as_array().unwrap_or_default();
+    items.iter().any(|item| {
+        item.as_object()
+            .is_some_and(|object| object.has("parent") || object.has("props"))
+    }) && items.iter().all(|item| {
+        item.as_object()
+            .is_some_and(|object| object.has("type") && !object.has("children"))
+    })
+}
+
+/// Turns the flat form `[{id, parent, slot?, type, props}]` into a tree. A block whose parent is
+/// not there, or that is its own ancestor, goes into the body.
+fn nest(object: &mut Object) {
+    let Some(list) = object.remove("blocks") else {
+        return;
+    };
+    let at = list.origin;
+    let Value::Array(items) = list.value else {
+        return;
+    };
+    let ids: HashMap<String, usize> = items
+        .iter()
+        .enumerate()
+        .rev()
+        .filter_map(|(at, item)| Some((item.as_object()?.string("id")?.to_owned(), at)))
+        .collect();
+    let mut parents: Vec<Option<usize>> = items
+        .iter()
+        .map(|item| ids.get(item.as_object()?.string("parent")?).copied())
+        .collect();
+    break_circles(&mut parents);
+    let mut blocks: Vec<Option<Node>> = items
+        .into_iter()
+        .map(|item| Some(flat_block(item)))
+        .collect();
+    let mut body = None;
+    let mut top = Vec::new();
+    // From the last to the first, so that children are whole before they move into their parents.
+    for order in deepest_first(&parents) {
+        let Some(mut block) = blocks.get_mut(order).and_then(Option::take) else {
+            continue;
+        };
+        // Its children came last first.
+        for key in super::CHILD_KEYS {
+            let children = block
+                .as_object_mut()
+                .and_then(|object| object.find_mut(key));
+            if let Some(children) = children.and_then(Node::as_array_mut) {
+                children.reverse();
+            }
+        }
+        let parent = parents.get(order).copied().flatten();
+        let place = parent
+            .and_then(|parent| blocks.get_mut(parent))
+            .and_then(Option::as_mut);
+        match place.and_then(Node::as_object_mut) {
+            Some(place) => insert(place, block),
+            None if block.kind() == Some("body") && body.is_none() => body = Some(block),
+            None => top.push(block),
+        }
+    }
+    top.reverse();
+    let mut body = body.unwrap_or_else(|| Node::block(at, "body", Vec::new()));
+    if let Some(inner) = body.as_object_mut() {
+        let mut children = match inner.remove("children").map(|node| node.value) {
+            Some(Value::Array(children)) => children,
+            _ => Vec::new(),
+        };
+        for mut block in top {
+            if let Some(block) = block.as_object_mut() {
+                block.remove(SLOT);
+            }
+            children.push(block);
+        }
+        inner.put("children", Node::array(at, children));
+    }
+    object.put("root", body);
+}
+
+/// Under which key a flat block stands in its parent while the tree is being made.
+const SLOT: &str = "slot";
+
+/// A flat block as a block.
+fn flat_block(item: Node) -> Node {
+    let at = item.origin;
+    let Value::Object(mut object) = item.value else {
+        return item;
+    };
+    object.remove("parent");
+    if let Some(Value::Object(props)) = object.remove("props").map(|node| node.value) {
+        for (key, node) in props.0 {
+            if !object.has(&key) {
+                object.put(&key, node);
+            }
+        }
+    }
+    Node::new(at, Value::Object(object))
+}
+
+fn insert(parent: &mut Object, mut block: Node) {
+    let slot = block.as_object_mut().and_then(|object| object.remove(SLOT));
+    let slot = slot.as_ref().and_then(Node::as_str).unwrap_or_default();
+    let key = match (parent.string("type"), slot) {
+        (_, key @ ("then" | "else" | "empty" | "children")) => key.to_owned(),
+        (Some("if"), _) => "then".to_owned(),
+        _ => "children".to_owned(),
+    };
+    let at = block.origin;
+    match parent.find_mut(&key).and_then(Node::as_array_mut) {
+        Some(children) => children.push(block),
+        None => parent.put(&key, Node::array(at, vec![block])),
+    }
+}
+
+/// Cuts the parent of every block that is its own ancestor.
+fn break_circles(parents: &mut [Option<usize>]) {
+    let count = parents.len();
+    // 0 not looked at, 1 on the way, 2 known to end.
+    let mut state = vec![0_u8; count];
+    for start in 0..count {
+        let mut path = Vec::new();
+        let mut at = start;
+        loop {
+            match state.get(at) {
+                Some(0) => {}
+                Some(1) => {
+                    if let Some(parent) = parents.get_mut(at) {
+                        *parent = None;
+                    }
+                    break;
+                }
+                _ => break,
+            }
+            if let Some(place) = state.get_mut(at) {
+                *place = 1;
+            }
+            path.push(at);
+            match parents.get(at).copied().flatten() {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        for at in path {
+            if let Some(place) = state.get_mut(at) {
+                *place = 2;
+            }
+        }
+    }
+}
+
+/// Blocks by depth, deepest first; of one depth the last first.
+fn deepest_first(parents: &[Option<usize>]) -> Vec<usize> {
+    let mut depths: Vec<Option<usize>> = vec![None; parents.len()];
+    for start in 0..parents.len() {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        let mut depth = 0;
+        while let Some(now) = at {
+            if let Some(Some(known)) = depths.get(now) {
+                depth = known + 1;
+                break;
+            }
+            path.push(now);
+            at = parents.get(now).copied().flatten();
+        }
+        for now in path.into_iter().rev() {
+            if let Some(place) = depths.get_mut(now) {
+                *place = Some(depth);
+            }
+            depth += 1;
+        }
+    }
+    let mut order: Vec<usize> = (0..parents.len()).collect();
+    order.sort_by_key(|at| {
+        let depth = depths.get(*at).copied().flatten().unwrap_or(0);
+        (std::cmp::Reverse(depth), std::cmp::Reverse(*at))
+    });
+    order
+}
+
+/// Collects what later passes ask for: names of variables and loops, colours of the theme.
+pub(crate) fn collect(root: &mut Node, pass: &mut Pass<'_, '_>) {
+    let Some(object) = root.as_object() else {
+        return;
+    };
+    let variables = object.find("variables").and_then(Node::as_array);
+    for variable in variables.unwrap_or_default() {
+        if let Some(name) = variable
+            .as_object()
+            .and_then(|object| object.string("name"))
+        {
+            pass.names.insert(name.to_owned());
+        }
+    }
+    if let Some(body) = object.find("root") {
+        walk(body, &mut |node, object| {
+            if node.kind() == Some("each")
+                && let Some(name) = object.string("as")
+            {
+                pass.names.insert(name.to_owned());
+            }
+        });
+    }
+    let theme = Theme::default();
+    let mut palette = vec![
+        ("background", theme.background),
+        ("surface", theme.surface),
+        ("text", theme.text),
+        ("muted", theme.muted),
+        ("link", theme.link),
+        ("primary", theme.primary),
+        ("onPrimary", theme.on_primary),
+    ];
+    let stated = object.find("theme").and_then(Node::as_object);
+    for (name, color) in &mut palette {
+        let written = stated.and_then(|theme| theme.string(name));
+        if let Some(written) = written.and_then(Color::from_hex) {
+            *color = written;
+        }
+    }
+    pass.palette = palette
+        .into_iter()
+        .map(|(name, color)| (name.to_owned(), color))
+        .collect();
+}

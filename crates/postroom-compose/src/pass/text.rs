@@ -1,0 +1,490 @@
+//! Texts: strings, `{"md": ...}` and lists of spans become lists of spans in one form.
+
+mod html;
+mod markdown;
+mod piece;
+
+use piece::Piece;
+
+use super::{Pass, values};
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar::{self, TextUse, UrlUse},
+    issue::Code,
+    model::{Marks, VariableUse},
+    notation::{self, Part, Reading},
+};
+
+/// How a stretch of words is set.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Style {
+    marks: Marks,
+    color: Option<String>,
+}
+
+/// `node` as a list of spans; `None` when it is no text and cannot be made one.
+pub(crate) fn read(node: &Node, usage: TextUse, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    let pieces = pieces(node, pass)?;
+    let pieces = piece::settle(piece::restrict(pieces, usage, pass));
+    let spans = piece::print(&pieces, node.origin, pass);
+    Some(Node::array(node.origin, spans))
+}
+
+/// Whether something is a block that got among spans.
+pub(crate) fn is_block(node: &Node) -> bool {
+    let Some(kind) = node.kind() else {
+        return false;
+    };
+    let span = matches!(
+        kind,
+        "text" | "link" | "a" | "if" | "code" | "strong" | "span" | "title"
+    );
+    !span && (grammar::block(kind).is_some() || grammar::alias(kind).is_some())
+}
+
+fn pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
+    match &node.value {
+        Value::String(text) => Some(string(text, node.origin, pass)),
+        Value::Number(number) => {
+            let text = number.to_string();
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                "A text is needed here, not a number.",
+                "text.string",
+                format!("{text} to \"{text}\""),
+            );
+            Some(string(&text, node.origin, pass))
+        }
+        Value::Array(spans) => Some(
+            spans
+                .iter()
+                .flat_map(|span| span_pieces(span, pass))
+                .collect(),
+        ),
+        Value::Object(object) => match object.find("md") {
+            Some(source) if !object.has("type") => markdown_pieces(source, object, pass),
+            _ => {
+                pass.findings.mend(
+                    Code::SchemaType,
+                    node.origin,
+                    "A text is a string, a list of spans, or {\"md\": ...}.",
+                    "text.string",
+                    "one span put into a list",
+                );
+                Some(span_pieces(node, pass))
+            }
+        },
+        Value::Null | Value::Bool(_) => {
+            let message = format!("A text is needed here, not {}.", node.what());
+            pass.findings.report(Code::SchemaType, node.origin, message);
+            None
+        }
+    }
+}
+
+fn markdown_pieces(source: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
+    for (key, node) in &object.0 {
+        if key != "md" {
+            values::drop_key(key, node, "md", pass);
+        }
+    }
+    let Some(text) = source.as_str() else {
+        let message = format!("md is a string, not {}.", source.what());
+        pass.findings
+            .report(Code::SchemaType, source.origin, message);
+        return None;
+    };
+    Some(markdown::read(text, source.origin, pass))
+}
+
+/// A plain string: words and variables, line breaks as breaks.
+fn string(text: &str, origin: Origin, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    if html::has_tags(text) {
+        let message = "The string holds HTML tags, which readers would see as they are.";
+        let issue = crate::Issue::new(
+            Code::TextHtml,
+            &pass.findings.origins.source(origin),
+            message,
+        );
+        pass.findings.push(origin, issue.fixable());
+        if pass.repairing {
+            pass.findings
+                .change(origin, "text.string", "HTML tags to spans");
+            return html::read(text, origin, pass);
+        }
+    }
+    words(text, origin, &Style::default(), pass)
+}
+
+/// Words with variables in `style`.
+fn words(text: &str, origin: Origin, style: &Style, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let text = text.replace("\r\n", "\n");
+    let parts = if style.marks.code {
+        notation::parse(&text, Reading::Ours)
+    } else {
+        pass.reading(|reading| notation::parse(&text, reading))
+    };
+    for part in parts {
+        match part {
+            Part::Text(text) => {
+                for (at, line) in text.split(['\n', '\r']).enumerate() {
+                    if at > 0 {
+                        pieces.push(Piece::Break(origin));
+                    }
+                    if !line.is_empty() {
+                        pieces.push(Piece::words(Part::Text(line.to_owned()), style));
+                    }
+                }
+            }
+            Part::Variable(used) => pieces.push(variable(used, origin, style)),
+            Part::Foreign(used, written) => {
+                foreign(&used, &written, origin, pass);
+                pieces.push(variable(used, origin, style));
+            }
+            Part::Bad(written, why) => {
+                bad(&written, why, origin, pass);
+                pieces.push(Piece::words(Part::Bad(written, why), style));
+            }
+        }
+    }
+    pieces
+}
+
+fn variable(mut used: VariableUse, origin: Origin, style: &Style) -> Piece {
+    used.marks = style.marks;
+    Piece::Variable { used, origin }
+}
+
+/// Tells of a variable in another notation, which is taken as ours.
+pub(crate) fn foreign(used: &VariableUse, written: &str, at: Origin, pass: &mut Pass<'_, '_>) {
+    let ours = notation::print(used);
+    pass.findings.mend(
+        Code::VarSyntax,
+        at,
+        format!("{written} is the notation of another template language."),
+        "var.syntax",
+        format!("{written} to {ours}"),
+    );
+}
+
+/// Tells of something that looks like a variable and is none.
+pub(crate) fn bad(written: &str, why: &str, at: Origin, pass: &mut Pass<'_, '_>) {
+    let shown: String = written.chars().take(60).collect();
+    pass.findings.report_with(
+        Code::VarSyntax,
+        at,
+        format!("{shown} is no variable."),
+        format!("{why} For the characters themselves write a backslash before them."),
+    );
+}
+
+/// The span that `node` is.
+fn span_pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    let object = match &node.value {
+        Value::String(text) => return words(text, node.origin, &Style::default(), pass),
+        Value::Object(object) => object,
+        Value::Null => return Vec::new(),
+        Value::Number(_) => return pieces(node, pass).unwrap_or_default(),
+        Value::Array(spans) => {
+            return spans
+                .iter()
+                .flat_map(|span| span_pieces(span, pass))
+                .collect();
+        }
+        Value::Bool(_) => {
+            let message = format!("A span is needed here, not {}.", node.what());
+            pass.findings.report(Code::SchemaType, node.origin, message);
+            return vec![Piece::Kept(node.clone())];
+        }
+    };
+    if is_block(node) {
+        let kind = node.kind().unwrap_or_default();
+        let message = format!("A {kind} stands inside a text, which takes spans only.");
+        pass.findings.report(Code::Grammar, node.origin, message);
+        pass.findings.reject(node.origin);
+        return vec![Piece::Kept(node.clone())];
+    }
+    let Some((kind, style)) = kind_of(node, object, pass) else {
+        return vec![Piece::Kept(node.clone())];
+    };
+    match kind {
+        "text" => text_span(node, object, style, pass),
+        "var" => variable_span(node, object, &style, pass),
+        "link" => link_span(node, object, pass),
+        "if" => if_span(node, object, pass),
+        _ => {
+            rest(object, &["type"], "br", pass);
+            vec![Piece::Break(node.origin)]
+        }
+    }
+}
+
+/// Type of a span by its name, by another name for it, or by its keys.
+fn kind_of(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<(&'static str, Style)> {
+    let mut style = Style::default();
+    let written = object.string("type");
+    let kind = match written {
+        Some("text") => "text",
+        Some("var") => "var",
+        Some("link") => "link",
+        Some("br") => "br",
+        Some("if") => "if",
+        Some(name) => {
+            let lower = name.to_lowercase();
+            let mark = piece::mark_named(&lower);
+            if let Some(place) = mark.and_then(|mark| style.marks.mark(mark)) {
+                *place = true;
+            }
+            match lower.as_str() {
+                "variable" | "merge" | "placeholder" => "var",
+                "a" | "anchor" => "link",
+                "linebreak" | "newline" | "break" => "br",
+                "conditional" => "if",
+                "string" | "span" | "plain" | "title" => "text",
+                _ if mark.is_some() => "text",
+                _ => {
+                    let message = format!("There is no span of type \"{name}\".");
+                    let hint = "Spans are text, var, link, br and if.";
+                    pass.findings
+                        .report_with(Code::SchemaEnum, node.origin, message, hint);
+                    return None;
+                }
+            }
+        }
+        None => ["text", "name", "href", "cond"]
+            .into_iter()
+            .find(|key| object.has(key))
+            .map_or("text", |key| match key {
+                "name" => "var",
+                "href" => "link",
+                "cond" => "if",
+                _ if object.has("href") => "link",
+                _ => "text",
+            }),
+    };
+    if written != Some(kind) {
+        let was = written.unwrap_or("nothing");
+        pass.findings.mend(
+            if written.is_some() {
+                Code::SchemaEnum
+            } else {
+                Code::SchemaMissing
+            },
+            node.origin,
+            format!("The span's type is {was}."),
+            "alias",
+            format!("{was} to {kind}"),
+        );
+    }
+    Some((kind, style))
+}
+
+/// The first of `keys` that the span has; all but the first are other names.
+fn key<'n>(object: &'n Object, keys: &[&str], pass: &mut Pass<'_, '_>) -> Option<&'n Node> {
+    let found = keys.iter().find(|key| object.has(key))?;
+    let node = object.find(found)?;
+    if let Some(name) = keys.first().filter(|name| *name != found) {
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            node.origin,
+            format!("The key is {name}, not {found}."),
+            "key.alias",
+            format!("{found} to {name}"),
+        );
+    }
+    Some(node)
+}
+
+/// Drops what a span has besides `known`.
+fn rest(object: &Object, known: &[&str], kind: &str, pass: &mut Pass<'_, '_>) {
+    for (name, node) in &object.0 {
+        if !known.contains(&name.as_str()) && !node.is_null() {
+            values::drop_key(name, node, kind, pass);
+        }
+    }
+}
+
+const TEXT_KEYS: &[&str] = &["text", "value", "content", "children"];
+
+fn text_span(
+    node: &Node,
+    object: &Object,
+    mut style: Style,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<Piece> {
+    let mut known = vec!["type", "marks", "color"];
+    known.extend(TEXT_KEYS);
+    known.extend(piece::set_marks(object, &mut style.marks, pass));
+    if let Some(color) = object.find("color").filter(|color| !color.is_null()) {
+        let mended = values::color(color, pass);
+        style.color = mended.as_ref().and_then(Node::as_str).map(str::to_owned);
+        if let (None, Some(mended)) = (&style.color, mended) {
+            return vec![Piece::Kept(piece::with_key(node, "color", mended))];
+        }
+    }
+    rest(object, &known, "text", pass);
+    match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
+        Some((text, Value::String(words_of))) => words(words_of, text.origin, &style, pass),
+        Some((text, _)) => {
+            let inner = pieces(text, pass).unwrap_or_default();
+            inner
+                .into_iter()
+                .map(|piece| piece.styled(&style))
+                .collect()
+        }
+        None => {
+            pass.findings
+                .report(Code::SchemaMissing, node.origin, "The span has no text.");
+            vec![Piece::Kept(node.clone())]
+        }
+    }
+}
+
+fn variable_span(
+    node: &Node,
+    object: &Object,
+    style: &Style,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<Piece> {
+    const NAMES: &[&str] = &["name", "path", "variable", "var", "key"];
+    let mut marks = style.marks;
+    let mut known = vec!["type", "marks", "default", "filter", "arg", "fallback"];
+    known.extend(NAMES);
+    known.extend(piece::set_marks(object, &mut marks, pass));
+    rest(object, &known, "var", pass);
+    let name = key(object, NAMES, pass);
+    let Some(path) = name.and_then(Node::as_str).map(path_of) else {
+        pass.findings.report(
+            Code::SchemaMissing,
+            node.origin,
+            "The span names no variable.",
+        );
+        return vec![Piece::Kept(node.clone())];
+    };
+    if !notation::is_path(path) {
+        let message = format!("{path:?} is no path of a variable.");
+        pass.findings.report(Code::VarSyntax, node.origin, message);
+        return vec![Piece::Kept(node.clone())];
+    }
+    let default = key(object, &["default", "fallback"], pass).filter(|node| !node.is_null());
+    let default = default.map(|node| {
+        node.as_str()
+            .map_or_else(|| node.to_json().to_string(), str::to_owned)
+    });
+    let filter = match object.find("filter").filter(|filter| !filter.is_null()) {
+        None => None,
+        Some(filter) => {
+            let arg = object.find("arg").filter(|arg| !arg.is_null());
+            let arg = arg.map(|arg| {
+                arg.as_str()
+                    .map_or_else(|| arg.to_json().to_string(), str::to_owned)
+            });
+            let found = filter
+                .as_str()
+                .and_then(|name| notation::filter(name, arg, true));
+            if found.is_none() {
+                let message = format!("{} is no filter with that argument.", filter.excerpt());
+                let hint = "Filters are upper, lower, title, trim, urlencode, and with arg date, number, money, truncate.";
+                pass.findings
+                    .report_with(Code::VarSyntax, filter.origin, message, hint);
+                return vec![Piece::Kept(node.clone())];
+            }
+            found
+        }
+    };
+    vec![Piece::Variable {
+        used: VariableUse {
+            path: path.to_owned(),
+            default,
+            filter,
+            marks,
+        },
+        origin: node.origin,
+    }]
+}
+
+/// The path inside braces, if somebody wrote braces.
+pub(crate) fn path_of(text: &str) -> &str {
+    text.trim()
+        .trim_start_matches(['{', '$'])
+        .trim_end_matches('}')
+        .trim()
+}
+
+fn link_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    const TARGETS: &[&str] = &["href", "url", "link", "to"];
+    const WORDS: &[&str] = &["children", "text", "label", "content", "value"];
+    let mut known = vec!["type"];
+    known.extend(TARGETS);
+    known.extend(WORDS);
+    let mut style = Style::default();
+    known.push("marks");
+    known.extend(piece::set_marks(object, &mut style.marks, pass));
+    rest(object, &known, "link", pass);
+    let Some(href) = key(object, TARGETS, pass).cloned() else {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The link has no href.");
+        return vec![Piece::Kept(node.clone())];
+    };
+    let href = values::url(&href, UrlUse::Link, pass);
+    let inner = match key(object, WORDS, pass) {
+        Some(words) => pieces(words, pass).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let children: Vec<Piece> = inner
+        .into_iter()
+        .flat_map(|piece| piece.without_links(pass))
+        .map(|piece| piece.styled(&style))
+        .collect();
+    if children.is_empty() {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The link has no words.");
+    }
+    vec![Piece::Link {
+        href,
+        children,
+        origin: node.origin,
+    }]
+}
+
+fn if_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    rest(
+        object,
+        &[
+            "type",
+            "cond",
+            "condition",
+            "then",
+            "else",
+            "children",
+            "text",
+        ],
+        "if",
+        pass,
+    );
+    let Some(cond) = key(object, &["cond", "condition"], pass).cloned() else {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The if span has no cond.");
+        return vec![Piece::Kept(node.clone())];
+    };
+    let condition = values::condition(&cond, pass);
+    let then = key(object, &["then", "children", "text"], pass);
+    let then = then.and_then(|node| pieces(node, pass)).unwrap_or_default();
+    let otherwise = object.find("else").filter(|node| !node.is_null());
+    let otherwise = otherwise
+        .and_then(|node| pieces(node, pass))
+        .unwrap_or_default();
+    vec![Piece::If {
+        condition,
+        then,
+        otherwise,
+        origin: node.origin,
+    }]
+}
+
+/// Whether HTML tags stand in a string.
+pub(crate) fn has_tags(text: &str) -> bool {
+    html::has_tags(text)
+}

@@ -1,0 +1,437 @@
+//! Values of attributes: each in the form that its row states, or made so.
+
+mod color;
+mod condition;
+mod enumeration;
+mod number;
+mod pad;
+mod url;
+
+pub(crate) use color::color;
+pub(crate) use condition::condition;
+pub(crate) use number::two_decimals;
+pub(crate) use pad::sides;
+pub(crate) use url::url;
+
+use super::{Pass, naming, text, walk_mut};
+use crate::{
+    draft::{Node, Object, Value},
+    grammar::{self, Attribute, Default, Form, TextUse},
+    issue::Code,
+    notation::{self, Part, Reading},
+};
+
+/// Checks the values of the document and of every block.
+pub(crate) fn document(root: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = root.origin;
+    let Some(object) = root.as_object_mut() else {
+        return;
+    };
+    let mut kept = Object::default();
+    for key in ["$schema", "root", "version"] {
+        if let Some(node) = object.remove(key) {
+            kept.put(key, node);
+        }
+    }
+    table(object, grammar::DOCUMENT, "the document", at, pass);
+    for (key, node) in kept.0 {
+        object.put(&key, node);
+    }
+    if let Some(body) = object.find_mut("root") {
+        walk_mut(body, &mut |node| block(node, pass));
+    }
+}
+
+/// Checks the values of one block.
+fn block(node: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = node.origin;
+    let Some(row) = node.kind().and_then(grammar::block) else {
+        return;
+    };
+    let Some(object) = node.as_object_mut() else {
+        return;
+    };
+    let mut own = Object::default();
+    let mut children = Vec::new();
+    for (key, value) in std::mem::take(&mut object.0) {
+        if key == "type" || row.holds(&key).is_some() {
+            children.push((key, value));
+        } else {
+            own.0.push((key, value));
+        }
+    }
+    let attributes: Vec<Attribute> = row.all().copied().collect();
+    table(&mut own, &attributes, row.name, at, pass);
+    object.0 = children;
+    object.0.append(&mut own.0);
+}
+
+/// Checks an object against the rows of its keys.
+fn table(object: &mut Object, rows: &[Attribute], owner: &str, at: u32, pass: &mut Pass<'_, '_>) {
+    naming::rename_keys(object, rows, owner, pass);
+    let mut checked = Object::default();
+    for (key, node) in std::mem::take(&mut object.0) {
+        let Some(row) = rows.iter().find(|row| row.name == key) else {
+            unknown(&key, &node, rows, owner, pass);
+            continue;
+        };
+        if node.is_null() {
+            if row.required {
+                let message = format!("{key} of {owner} is null.");
+                pass.findings
+                    .report(Code::SchemaMissing, node.origin, message);
+            }
+            continue;
+        }
+        if let Some(node) = value(&node, row, pass)
+            && !is_default(row, &node)
+        {
+            checked.put(&key, node);
+        } else if row.required {
+            checked.put(&key, node);
+        }
+    }
+    for row in rows.iter().filter(|row| row.required) {
+        if !checked.has(row.name) {
+            let message = format!("{owner} has no {}.", row.name);
+            let hint = format!("Add \"{}\": {}", row.name, row.doc);
+            pass.findings
+                .report_with(Code::SchemaMissing, at, message, hint);
+        }
+    }
+    *object = checked;
+}
+
+/// Drops a key that nothing knows.
+fn unknown(key: &str, node: &Node, rows: &[Attribute], owner: &str, pass: &mut Pass<'_, '_>) {
+    match grammar::nearest(key, rows.iter().map(|row| row.name)) {
+        Some(near) => {
+            let message = format!("{owner} has no key {key:?}; did you mean {near}?");
+            let change = format!("{key} removed, it was {}", node.excerpt());
+            pass.findings.mend(
+                Code::SchemaUnknownKey,
+                node.origin,
+                message,
+                "key.drop",
+                change,
+            );
+        }
+        None => drop_key(key, node, owner, pass),
+    }
+}
+
+/// Tells that a key is removed.
+pub(crate) fn drop_key(key: &str, node: &Node, owner: &str, pass: &mut Pass<'_, '_>) {
+    let shown: String = key.chars().take(60).collect();
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        node.origin,
+        format!("{owner} has no key {shown:?}."),
+        "key.drop",
+        format!("{shown} removed, it was {}", node.excerpt()),
+    );
+}
+
+/// Whether a value says what its absence says.
+fn is_default(row: &Attribute, node: &Node) -> bool {
+    match row.default {
+        Default::None => false,
+        Default::Bool(bool) => node.as_bool() == Some(bool),
+        Default::Number(number) => node.as_f64() == Some(number),
+        Default::Text(text) => node.as_str() == Some(text),
+        Default::Pad(pad) => pad::sides(node) == Some(pad.map(f64::from)),
+    }
+}
+
+/// A value in the form of its row; `None` to leave it out. What cannot be mended stays as it is.
+fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    let name = row.name;
+    let kept = || Some(node.clone());
+    match row.form {
+        Form::Text(usage) => text::read(node, usage, pass).or_else(kept),
+        Form::Texts => Some(texts(node, pass)),
+        Form::Template => Some(template(node, name, pass)),
+        Form::Verbatim => Some(verbatim(node, name, pass)),
+        Form::Url(usage) => Some(url(node, usage, pass)),
+        Form::Line(most) => Some(line(node, name, most, pass)),
+        Form::Html => Some(expect(
+            node,
+            name,
+            "a string",
+            node.as_str().is_some(),
+            pass,
+        )),
+        Form::Color => color(node, pass).or_else(|| row.required.then(|| node.clone())),
+        Form::Bool => Some(number::bool(node, name, pass)),
+        Form::Integer(least, most) => number::integer(node, name, least, most, pass),
+        Form::Decimal(least, most) => Some(number::decimal(node, name, least, most, pass)),
+        Form::Percent => Some(number::percent(node, name, pass)),
+        Form::Enum(words) => Some(enumeration::word(node, name, words, pass)),
+        Form::Enums(words) => Some(enumeration::list(node, name, words, pass)),
+        Form::Pad => Some(pad::read(node, pass)),
+        Form::Condition => Some(condition(node, pass)),
+        Form::Lang => Some(enumeration::lang(node, pass)),
+        Form::Object(rows) => Some(object(node, name, rows, pass)),
+        Form::Objects(rows, most) => Some(objects(node, name, rows, most, pass)),
+        Form::Attrs => attrs(node, pass),
+        Form::Name => Some(path(node, name, false, pass)),
+        Form::Path => Some(path(node, name, true, pass)),
+        Form::Item => Some(enumeration::item(node, pass)),
+        Form::Any => kept(),
+    }
+}
+
+/// Reports a value of the wrong type; the value as it is.
+fn expect(node: &Node, name: &str, wanted: &str, is: bool, pass: &mut Pass<'_, '_>) -> Node {
+    if !is {
+        let message = format!("{name} is {wanted}, not {}.", node.what());
+        pass.findings.report(Code::SchemaType, node.origin, message);
+    }
+    node.clone()
+}
+
+fn texts(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
+    let lines: Vec<Node> = match &node.value {
+        Value::Array(lines) => lines.clone(),
+        Value::String(text) => {
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                "lines is a list of texts.",
+                "text.string",
+                "one string to a list of its lines",
+            );
+            let lines = text.lines().filter(|line| !line.trim().is_empty());
+            lines.map(|line| Node::string(node.origin, line)).collect()
+        }
+        Value::Object(_) => {
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                "lines is a list of texts.",
+                "text.string",
+                "one text put into a list",
+            );
+            vec![node.clone()]
+        }
+        _ => return expect(node, "lines", "a list of texts", false, pass),
+    };
+    let lines = lines
+        .into_iter()
+        .filter(|line| !line.is_null())
+        .map(|line| {
+            // A span alone is a line of one span.
+            let line = match &line.value {
+                Value::Object(object) if !object.has("md") => {
+                    Node::array(line.origin, vec![line.clone()])
+                }
+                _ => line,
+            };
+            text::read(&line, TextUse::Rich, pass).unwrap_or(line)
+        })
+        .collect();
+    Node::array(node.origin, lines)
+}
+
+/// A string with variables.
+fn template(node: &Node, name: &str, pass: &mut Pass<'_, '_>) -> Node {
+    let text = match &node.value {
+        Value::String(text) => text.split(['\n', '\r']).collect::<Vec<_>>().join(" "),
+        Value::Number(number) => {
+            let text = number.to_string();
+            let change = format!("{text} to \"{text}\"");
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                format!("{name} is a string."),
+                "text.string",
+                change,
+            );
+            text
+        }
+        Value::Array(_) | Value::Object(_) => match flat(node, pass) {
+            Some(text) => text,
+            None => return expect(node, name, "a string", false, pass),
+        },
+        _ => return expect(node, name, "a string", false, pass),
+    };
+    let parts = pass.reading(|reading| notation::parse(&text, reading));
+    Node::string(node.origin, canonical(parts, node.origin, pass))
+}
+
+/// Spans that hold words and variables only, as one string.
+fn flat(node: &Node, pass: &mut Pass<'_, '_>) -> Option<String> {
+    let spans = text::read(node, TextUse::Plain, pass)?;
+    let mut parts = Vec::new();
+    for span in spans.as_array()? {
+        let object = span.as_object()?;
+        match span.kind()? {
+            "text" => {
+                let text = object.string("text")?;
+                parts.extend(pass.reading(|reading| notation::parse(text, reading)));
+            }
+            "var" => parts.push(Part::Variable(crate::read::variable(object)?)),
+            _ => return None,
+        }
+    }
+    pass.findings.mend(
+        Code::SchemaType,
+        node.origin,
+        "A string is needed here, not spans.",
+        "text.string",
+        "spans to a string",
+    );
+    Some(pass.reading(|reading| notation::join(&parts, reading)))
+}
+
+/// Tells of what is wrong with `parts` and writes them in our notation.
+fn canonical(parts: Vec<Part>, at: u32, pass: &mut Pass<'_, '_>) -> String {
+    for part in &parts {
+        match part {
+            Part::Foreign(used, written) => text::foreign(used, written, at, pass),
+            Part::Bad(written, why) => text::bad(written, why, at, pass),
+            Part::Text(_) | Part::Variable(_) => {}
+        }
+    }
+    pass.reading(|reading| notation::join(&parts, reading))
+}
+
+fn verbatim(node: &Node, name: &str, pass: &mut Pass<'_, '_>) -> Node {
+    let text = match &node.value {
+        Value::String(text) => text.replace("\r\n", "\n"),
+        Value::Array(_) | Value::Object(_) => match flat(node, pass) {
+            Some(text) => text,
+            None => return expect(node, name, "a string", false, pass),
+        },
+        Value::Number(_) => return template(node, name, pass),
+        _ => return expect(node, name, "a string", false, pass),
+    };
+    let parts = notation::parse(&text, Reading::Ours);
+    Node::string(node.origin, notation::join(&parts, Reading::Ours))
+}
+
+fn line(node: &Node, name: &str, most: usize, pass: &mut Pass<'_, '_>) -> Node {
+    let text = match &node.value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => {
+            let text = number.to_string();
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                format!("{name} is a string."),
+                "text.string",
+                format!("{text} to \"{text}\""),
+            );
+            text
+        }
+        _ => return expect(node, name, "a string", false, pass),
+    };
+    if text.chars().count() > most && name != "id" {
+        let message = format!("{name} has more than {most} characters.");
+        pass.findings
+            .report(Code::SchemaRange, node.origin, message);
+    }
+    if name == "id" {
+        return Node::string(node.origin, text);
+    }
+    let text = text.split(char::is_control).collect::<Vec<_>>().join(" ");
+    Node::string(node.origin, text)
+}
+
+fn object(node: &Node, name: &str, rows: &[Attribute], pass: &mut Pass<'_, '_>) -> Node {
+    let mut node = expect(node, name, "an object", node.as_object().is_some(), pass);
+    let at = node.origin;
+    if let Some(object) = node.as_object_mut() {
+        table(object, rows, name, at, pass);
+    }
+    node
+}
+
+fn objects(
+    node: &Node,
+    name: &str,
+    rows: &[Attribute],
+    most: usize,
+    pass: &mut Pass<'_, '_>,
+) -> Node {
+    let mut node = expect(node, name, "a list", node.as_array().is_some(), pass);
+    let at = node.origin;
+    let Some(items) = node.as_array_mut() else {
+        return node;
+    };
+    if items.len() > most {
+        let message = format!("{name} has {} elements; {most} are allowed.", items.len());
+        pass.findings.report(Code::SchemaRange, at, message);
+    }
+    let singular = name.strip_suffix('s').unwrap_or(name);
+    for item in items {
+        *item = object(item, singular, rows, pass);
+    }
+    node
+}
+
+/// Attributes that are passed through; `None` when none is left.
+fn attrs(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    let Some(object) = node.as_object() else {
+        return Some(expect(node, "attrs", "an object", false, pass));
+    };
+    let mut kept = Object::default();
+    for (key, value) in &object.0 {
+        let known = is_passed_through(key);
+        let text = value
+            .as_str()
+            .filter(|text| text.chars().count() <= 200 && !text.chars().any(char::is_control));
+        match text {
+            Some(_) if known => kept.put(key, value.clone()),
+            _ => drop_key(key, value, "attrs", pass),
+        }
+    }
+    (!kept.0.is_empty()).then(|| Node::new(node.origin, Value::Object(kept)))
+}
+
+/// Whether an attribute of that name may be passed through: `mc:*` and `data-*`.
+fn is_passed_through(name: &str) -> bool {
+    let rest = name
+        .strip_prefix("mc:")
+        .or_else(|| name.strip_prefix("data-"));
+    rest.is_some_and(|rest| {
+        (1..=40).contains(&rest.len())
+            && rest
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+/// A name or dotted path, out of the braces that somebody put around it.
+fn path(node: &Node, name: &str, dotted: bool, pass: &mut Pass<'_, '_>) -> Node {
+    let Some(written) = node.as_str() else {
+        return expect(node, name, "a string", false, pass);
+    };
+    let bare = text::path_of(written);
+    let is = if dotted {
+        notation::is_path(bare)
+    } else {
+        notation::is_name(bare)
+    };
+    if !is {
+        let message = format!(
+            "{} is no {} of a variable.",
+            node.excerpt(),
+            if dotted { "path" } else { "name" }
+        );
+        let hint = "Letters, digits and _ after a letter, parts of a path joined by dots.";
+        pass.findings
+            .report_with(Code::VarSyntax, node.origin, message, hint);
+        return node.clone();
+    }
+    if bare != written {
+        pass.findings.mend(
+            Code::VarSyntax,
+            node.origin,
+            format!("{name} takes the path without braces."),
+            "var.syntax",
+            format!("{written} to {bare}"),
+        );
+    }
+    Node::string(node.origin, bare)
+}
