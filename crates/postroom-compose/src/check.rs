@@ -84,6 +84,12 @@ const ROUNDS: usize = 5;
 /// one issue and `unusable`.
 #[must_use]
 pub fn check<'i>(input: impl Into<Input<'i>>) -> Checked {
+    check_with(input, &lint::Options::default())
+}
+
+/// The same for the mail programs that `looks` names.
+#[must_use]
+pub fn check_with<'i>(input: impl Into<Input<'i>>, looks: &lint::Options) -> Checked {
     let (mut root, origins, doubles) = match take(input.into()) {
         Ok(taken) => taken,
         Err(issue) => {
@@ -95,7 +101,12 @@ pub fn check<'i>(input: impl Into<Input<'i>>) -> Checked {
             };
         }
     };
-    let examined = examine(&mut root, origins, doubles, false, RepairOptions::default());
+    let mode = Mode {
+        repairing: false,
+        options: RepairOptions::default(),
+        looks,
+    };
+    let examined = examine(&mut root, origins, doubles, mode);
     let ok = !examined.issues.iter().any(Issue::is_error);
     Checked {
         ok,
@@ -127,7 +138,12 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
             };
         }
     };
-    let mut examined = examine(&mut root, origins, doubles, true, options);
+    let mode = Mode {
+        repairing: true,
+        options,
+        looks: &lint::Options::default(),
+    };
+    let mut examined = examine(&mut root, origins, doubles, mode);
     let mut applied = std::mem::take(&mut examined.applied);
     let mut json = root.to_json();
     // A mended document may show what was hidden before, so it is looked at again.
@@ -136,7 +152,7 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
             break;
         };
         root = again;
-        examined = examine(&mut root, origins, Vec::new(), true, options);
+        examined = examine(&mut root, origins, Vec::new(), mode);
         if examined.applied.is_empty() {
             break;
         }
@@ -152,6 +168,14 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
         model: examined.document,
         unusable: false,
     }
+}
+
+/// How a document is looked at.
+#[derive(Clone, Copy)]
+struct Mode<'m> {
+    repairing: bool,
+    options: RepairOptions,
+    looks: &'m lint::Options,
 }
 
 struct Examined {
@@ -187,8 +211,7 @@ fn examine(
     root: &mut Node,
     origins: Origins<'_>,
     doubles: Vec<(u32, String)>,
-    repairing: bool,
-    options: RepairOptions,
+    mode: Mode<'_>,
 ) -> Examined {
     let mut findings = Findings::new(origins);
     for (at, key) in doubles {
@@ -201,12 +224,12 @@ fn examine(
             format!("first {shown} removed"),
         );
     }
-    let readable = pass::run(root, &mut findings, repairing, options);
+    let readable = pass::run(root, &mut findings, mode.repairing, mode.options);
     let document = readable.then(|| read::document(root, &findings.origins));
     let (mut issues, applied) = findings.finish();
     if let Some(document) = &document {
         issues.extend(sense::document(document));
-        issues.extend(lint::document(document, &lint::Options::default()));
+        issues.extend(lint::document(document, mode.looks));
     }
     Examined {
         issues,

@@ -49,7 +49,7 @@ pub mod scope;
 mod sense;
 mod source;
 
-pub use check::{Checked, Input, Repaired, check, repair, repair_with};
+pub use check::{Checked, Input, Repaired, check, check_with, repair, repair_with};
 pub use findings::Applied;
 pub use issue::{Code, Issue, Severity};
 pub use pass::RepairOptions;
