@@ -8,9 +8,11 @@
 mod ledger;
 mod manner;
 mod session;
+mod stage;
 
 pub use ledger::{Ledger, Taken, read};
 pub use manner::{Manner, Turn};
+pub use stage::{Stage, Stops};
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -34,6 +36,8 @@ pub struct Sink {
     pub tls: Option<Arc<ServerConfig>>,
     /// Whether TLS comes with the first byte instead.
     pub tls_first: bool,
+    /// Where it stops and says so.
+    pub stops: Option<Stops>,
 }
 
 impl Sink {
@@ -47,6 +51,7 @@ impl Sink {
             credentials: None,
             tls: None,
             tls_first: false,
+            stops: None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{io::Write as _, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Parser;
-use postroom_testkit::smtp_sink::{Ledger, Manner, Sink, self_made, serve};
+use postroom_testkit::smtp_sink::{Ledger, Manner, Sink, Stops, self_made, serve};
 use tokio::net::TcpListener;
 
 /// A mail server for tests: every Message-ID and recipient that it took stands in its log.
@@ -42,6 +42,13 @@ struct Arguments {
     /// User name and password that are asked for after TLS, as USER:PASSWORD.
     #[arg(long)]
     auth: Option<String>,
+    /// At every message of this number, stop at one of its steps in turn (sender, recipient, data, body,
+    /// taken, answered), print the step's name, and go on after --hold-ms.
+    #[arg(long)]
+    stop_every: Option<u64>,
+    /// How long a stop lasts, milliseconds.
+    #[arg(long, default_value_t = 500)]
+    hold_ms: u64,
 }
 
 #[tokio::main(worker_threads = 2)]
@@ -63,11 +70,26 @@ async fn main() -> anyhow::Result<()> {
         let (username, password) = auth.split_once(':').unwrap_or((auth, ""));
         sink.credentials = Some((username.to_owned(), password.to_owned()));
     }
+    let mut stopped = None;
+    if let Some(every) = arguments.stop_every {
+        let (stops, stages) = Stops::new(every, Duration::from_millis(arguments.hold_ms));
+        sink.stops = Some(stops);
+        stopped = Some(stages);
+    }
     let listener = TcpListener::bind(arguments.listen).await?;
     let ready = serde_json::json!({ "smtp": listener.local_addr()?.to_string() });
     let mut out = std::io::stdout();
     writeln!(out, "{ready}")?;
     out.flush()?;
+    if let Some(mut stages) = stopped {
+        tokio::spawn(async move {
+            while let Some(stage) = stages.recv().await {
+                // Nobody listens any more: the mail goes on all the same.
+                let _ = writeln!(out, "{}", stage.as_str());
+                let _ = out.flush();
+            }
+        });
+    }
     tokio::select! {
         served = serve(listener, Arc::new(sink)) => served?,
         _ = tokio::signal::ctrl_c() => {}

@@ -10,7 +10,7 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-use super::{Manner, Sink, Turn};
+use super::{Manner, Sink, Stage, Turn};
 
 /// Longest line that is read, bytes.
 const LINE_BYTES: usize = 64 * 1024;
@@ -50,6 +50,8 @@ struct Session<'a, IO> {
     authenticated: bool,
     has_sender: bool,
     recipients: Vec<String>,
+    /// Where the transaction in work is stopped.
+    stop: Option<Stage>,
 }
 
 impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
@@ -61,6 +63,7 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
             authenticated: sink.credentials.is_none(),
             has_sender: false,
             recipients: Vec::new(),
+            stop: None,
         }
     }
 
@@ -78,6 +81,8 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
                 "AUTH" if self.encrypted => self.authenticate(argument).await?,
                 "MAIL" if !self.authenticated => self.say("530 5.7.0 Log in first").await?,
                 "MAIL" => {
+                    self.stop = self.sink.stops.as_ref().and_then(|stops| stops.next());
+                    self.reach(Stage::Sender).await;
                     self.has_sender = true;
                     self.recipients.clear();
                     self.say("250 2.1.0 Ok").await?;
@@ -153,6 +158,7 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
 
     /// Answers a recipient; false when it closed.
     async fn recipient(&mut self, argument: &str) -> io::Result<bool> {
+        self.reach(Stage::Recipient).await;
         let path = argument
             .split_once('<')
             .and_then(|(_, rest)| rest.split_once('>'))
@@ -188,6 +194,7 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
 
     /// Takes a message, or does otherwise; false when it closed.
     async fn message(&mut self) -> io::Result<bool> {
+        self.reach(Stage::Data).await;
         self.say("354 Go").await?;
         let asked = self.recipients.iter().find_map(|path| {
             Manner::of_recipient(path).filter(|manner| manner.turn() == Turn::Message)
@@ -214,9 +221,11 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
             }
             _ => {
                 self.take(&message)?;
+                self.reach(Stage::Taken).await;
                 if !self.answer(manner).await? {
                     return Ok(false);
                 }
+                self.reach(Stage::Answered).await;
             }
         }
         self.forget();
@@ -257,6 +266,9 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
                 return Ok(Some(message));
             }
             message.extend_from_slice(line.strip_prefix(b".").unwrap_or(&line));
+            if line == b"\r\n" {
+                self.reach(Stage::Body).await;
+            }
             let goes_no_further = matches!(manner, Manner::CutBody | Manner::Early);
             if message.len() > MESSAGE_BYTES || (goes_no_further && line == b"\r\n") {
                 return Ok(Some(message));
@@ -275,6 +287,14 @@ impl<'a, IO: AsyncRead + AsyncWrite + Unpin> Session<'a, IO> {
             .ledger
             .begin()
             .is_multiple_of(self.sink.every.max(1))
+    }
+
+    /// Stops here, when the transaction in work is to be stopped here; once.
+    async fn reach(&mut self, stage: Stage) {
+        if let (Some(stops), true) = (&self.sink.stops, self.stop == Some(stage)) {
+            self.stop = None;
+            stops.hold(stage).await;
+        }
     }
 
     fn forget(&mut self) {
