@@ -21,7 +21,7 @@ pub(crate) use format::{encode, filtered, money};
 pub(crate) use frames::{Frame, Frames};
 pub(crate) use logic::{Atom, Logic, Test};
 pub use sample::sample_data;
-pub(crate) use sample::{holds, is_truthy, lookup, print};
+pub(crate) use sample::{UNSUBSCRIBE, holds, is_truthy, lookup, print};
 
 /// A template language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -210,12 +210,56 @@ pub(crate) trait Syntax: Sync {
     fn takes_default(&self, value: &Value<'_>) -> bool;
 }
 
+/// Writes nothing and takes everything: to see all of a document once, whatever would show.
+pub(crate) struct Silent;
+
+impl Syntax for Silent {
+    fn value(&self, _: &Value<'_>, _: &Frames) -> Result<String, Refusal> {
+        Ok(String::new())
+    }
+
+    fn branch(&self, _: &Logic, _: &Frames) -> Result<Option<Branch>, Refusal> {
+        Ok(Some(Branch::default()))
+    }
+
+    fn each(&self, _: &str, _: &str, _: &Frames) -> Result<Loop, Refusal> {
+        Ok(Loop {
+            open: String::new(),
+            middle: String::new(),
+            close: String::new(),
+            end: String::new(),
+        })
+    }
+
+    fn literal(&self, text: &str, _: bool) -> String {
+        text.to_owned()
+    }
+
+    fn takes_default(&self, _: &Value<'_>) -> bool {
+        false
+    }
+}
+
+/// Refuses a path that begins with a word that the language keeps for itself.
+fn refuse_reserved(path: &str, words: &[&str]) -> Result<(), Refusal> {
+    let head = path.split('.').next().unwrap_or(path);
+    if words.contains(&head) {
+        return Err(Refusal(format!(
+            "a variable called `{head}`, which is a word of the language"
+        )));
+    }
+    Ok(())
+}
+
 /// Whether words need no escaping in any language or place.
 pub(crate) fn is_simple(words: &str) -> bool {
     let plain =
         |c: char| c.is_alphanumeric() || matches!(c, ' ' | '.' | ',' | '-' | '!' | '?' | ':');
     !words.is_empty() && words.chars().all(plain)
 }
+
+/// Keeps two characters apart without being seen (word joiner).
+const JOINER: char = '\u{2060}';
 
 /// `text` with every `mark` and, before a tag, a brace at its end, replaced.
 fn guarded(text: &str, marks: &[(&str, &str)], before_tag: bool, end: (&str, &str)) -> String {
@@ -224,7 +268,9 @@ fn guarded(text: &str, marks: &[(&str, &str)], before_tag: bool, end: (&str, &st
     while !rest.is_empty() {
         if let Some((mark, safe)) = marks.iter().find(|(mark, _)| rest.starts_with(mark)) {
             out.push_str(safe);
-            rest = rest.get(mark.len()..).unwrap_or_default();
+            // The last brace is looked at again: there may be a third.
+            let kept = usize::from(safe.ends_with(JOINER));
+            rest = rest.get(mark.len() - kept..).unwrap_or_default();
         } else if before_tag && rest == end.0 {
             out.push_str(end.1);
             rest = "";

@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use crate::{
     Issue,
     backend::{HtmlBackend, Tables},
-    dialect::{Context, Dialect, sample_data},
+    dialect::{Context, Dialect, UNSUBSCRIBE, sample_data},
     issue,
     model::{Document, Marks, VariableUse},
 };
@@ -197,6 +197,9 @@ fn bare(text: String) -> Output {
 fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
     let document = flow.document;
     let shared = RefCell::new(Emitter::new(flow, mso));
+    // Classes and widths come from all of the document, so that style sheets are the same in every
+    // dialect and for every list.
+    let every = body::body(&mut flow.silent(), &shared);
     let body = body::body(flow, &shared);
     let title = body::title(flow);
     let preview = preview(flow);
@@ -204,7 +207,8 @@ fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
     let background = emitter.dark.class("pr-bg");
     let class = emitter.classes([background]);
     let used = |name: &str| emitter.classes.contains(name);
-    let (styles, head) = look::head(document, &emitter.dark, mso, &used);
+    let (mut styles, head) = look::head(document, &emitter.dark, mso, &used);
+    styles.extend(look::gradients(&emitter.gradients));
     Page {
         lang: document
             .lang()
@@ -222,6 +226,7 @@ fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
         class,
         mso,
         body,
+        every,
         blocks: emitter.blocks,
     }
 }
@@ -242,14 +247,14 @@ fn preview<'a>(flow: &mut Flow<'a>) -> String {
 }
 
 /// Where readers unsubscribe when neither the document nor the sender's system says: a variable.
-fn unsubscribe_stand_in(flow: &mut Flow<'_>) -> String {
+fn unsubscribe_stand_in(flow: &mut Flow<'_>, context: Context) -> String {
     let used = VariableUse {
-        path: "unsubscribe_url".to_owned(),
+        path: UNSUBSCRIBE.to_owned(),
         default: None,
         filter: None,
         marks: Marks::default(),
     };
     let mut html = Html::default();
-    flow.value(&mut html, &used, Context::Url);
+    flow.value(&mut html, &used, context);
     html.out
 }

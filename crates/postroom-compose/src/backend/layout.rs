@@ -40,6 +40,7 @@ pub(super) fn between(writer: &mut Writer, node: &Node) {
         Node::Raw(raw) => {
             writer.newline();
             writer.line(raw);
+            writer.seam();
         }
         Node::Begin(block) => writer.begin(*block),
         Node::End(block) => writer.end(*block),
@@ -202,7 +203,7 @@ fn columns(writer: &mut Writer, section: &Component, width: f64) {
             continue;
         };
         writer.outlook(|writer| {
-            let share = px(width * percent(component, around) / 100.0);
+            let share = px((width * percent(component, around) / 100.0).round());
             writer
                 .tag("td")
                 .some("align", component.attribute("align"))
@@ -229,8 +230,7 @@ fn vertical(component: &Component) -> Option<&str> {
 
 fn group(writer: &mut Writer, component: &Component, around: Around) {
     let share = percent(component, around);
-    let class = format!("mj-column-per-{}", whole(share));
-    note_width(writer, &class, share);
+    let class = group_class(share);
     writer
         .tag("div")
         .attr(
@@ -270,7 +270,7 @@ fn group(writer: &mut Writer, component: &Component, around: Around) {
             continue;
         };
         writer.outlook(|writer| {
-            let width = px(inside.width * percent(child, inside) / 100.0);
+            let width = px((inside.width * percent(child, inside) / 100.0).round());
             let style = Style::new()
                 .some("vertical-align", vertical(child))
                 .set("width", &width);
@@ -285,8 +285,7 @@ fn group(writer: &mut Writer, component: &Component, around: Around) {
 
 fn column(writer: &mut Writer, component: &Component, around: Around) {
     let share = percent(component, around);
-    let class = format!("mj-column-per-{}", print(share).replacen('.', "-", 1));
-    note_width(writer, &class, share);
+    let class = column_class(share);
     let valign = vertical(component).unwrap_or("top");
     let narrow = if around.in_group {
         component
@@ -324,7 +323,13 @@ fn column(writer: &mut Writer, component: &Component, around: Around) {
     let padding = component.attribute("padding");
     let width = around.width * share / 100.0 - horizontal(padding) - borders(component, "");
     if let Some(padding) = padding {
-        writer.tag("table").table().attr("width", "100%").open();
+        let separate = Style::new().some("border-collapse", radius.map(|_| "separate"));
+        writer
+            .tag("table")
+            .table()
+            .attr("width", "100%")
+            .style(&separate)
+            .open();
         writer.raw("<tbody><tr>");
         writer
             .tag("td")
@@ -566,8 +571,58 @@ fn with_class(class: &str, component: &Component) -> String {
     }
 }
 
-fn note_width(writer: &mut Writer, class: &str, share: f64) {
-    if !writer.widths.iter().any(|(known, _)| known == class) {
-        writer.widths.push((class.to_owned(), print(share)));
+fn group_class(share: f64) -> String {
+    format!("mj-column-per-{}", whole(share))
+}
+
+fn column_class(share: f64) -> String {
+    format!("mj-column-per-{}", print(share).replacen('.', "-", 1))
+}
+
+/// What the style sheets of the head have to name.
+#[derive(Debug, Default)]
+pub(super) struct Styled {
+    /// Classes of columns with their percentage.
+    pub(super) widths: Vec<(String, String)>,
+    /// A picture is to fill the width of a phone.
+    pub(super) has_fluid_image: bool,
+}
+
+impl Styled {
+    /// Looks through components.
+    pub(super) fn of(nodes: &[Node]) -> Self {
+        let mut styled = Self::default();
+        let around = Around {
+            width: 0.0,
+            siblings: nodes.len(),
+            in_group: false,
+        };
+        styled.look(nodes, around);
+        styled
+    }
+
+    fn look(&mut self, nodes: &[Node], around: Around) {
+        for node in nodes {
+            let Node::Component(component) = node else {
+                continue;
+            };
+            let share = percent(component, around);
+            match component.name {
+                Name::Column => self.note(column_class(share), share),
+                Name::Group => self.note(group_class(share), share),
+                Name::Image => {
+                    self.has_fluid_image |= component.attribute("fluid-on-mobile").is_some()
+                }
+                _ => {}
+            }
+            let siblings = component.components().count();
+            self.look(component.children(), Around { siblings, ..around });
+        }
+    }
+
+    fn note(&mut self, class: String, share: f64) {
+        if !self.widths.iter().any(|(known, _)| *known == class) {
+            self.widths.push((class, print(share)));
+        }
     }
 }

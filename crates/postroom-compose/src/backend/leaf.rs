@@ -139,7 +139,6 @@ fn image(writer: &mut Writer, component: &Component, inside: f64) {
     let fluid = component
         .attribute("fluid-on-mobile")
         .map(|_| "mj-full-width-mobile");
-    writer.has_fluid_image |= fluid.is_some();
     let collapse = Style::new()
         .set("border-collapse", "collapse")
         .set("border-spacing", "0px");

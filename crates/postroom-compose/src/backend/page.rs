@@ -18,7 +18,7 @@ p { display:block;margin:13px 0; }";
 pub(super) fn whole(page: &Page) -> Output {
     let mut writer = Writer::new(page.mso);
     article(&mut writer, page);
-    let head = head(page, &writer);
+    let head = head(page);
     writer.finish(&head, "</body>\n</html>\n", &page.blocks)
 }
 
@@ -28,7 +28,7 @@ pub(super) fn fragment(page: &Page) -> Output {
     let mut writer = Writer::new(page.mso);
     article(&mut writer, page);
     let mut head = String::new();
-    widths(&mut head, &writer);
+    widths(&mut head, page);
     styles(&mut head, page);
     writer.finish(&head, "", &page.blocks)
 }
@@ -53,7 +53,7 @@ fn article(writer: &mut Writer, page: &Page) {
     writer.line("</div>");
 }
 
-fn head(page: &Page, writer: &Writer) -> String {
+fn head(page: &Page) -> String {
     let mut head = String::with_capacity(4 * 1024);
     let mut line = |text: &str| {
         head.push_str(text);
@@ -80,7 +80,7 @@ fn head(page: &Page, writer: &Writer) -> String {
         line("<!--[if lte mso 11]>\n<style type=\"text/css\">");
         line(".mj-outlook-group-fix { width:100% !important; }\n</style>\n<![endif]-->");
     }
-    widths(&mut head, writer);
+    widths(&mut head, page);
     styles(&mut head, page);
     for raw in &page.head {
         head.push_str(raw);
@@ -103,10 +103,11 @@ fn head(page: &Page, writer: &Writer) -> String {
 }
 
 /// Style sheets that the components ask for.
-fn widths(head: &mut String, writer: &Writer) {
-    if !writer.widths.is_empty() {
+fn widths(head: &mut String, page: &Page) {
+    let styled = layout::Styled::of(&page.every);
+    if !styled.widths.is_empty() {
         let rules = |prefix: &str| {
-            let rules = writer.widths.iter().map(|(class, share)| {
+            let rules = styled.widths.iter().map(|(class, share)| {
                 format!("{prefix}.{class} {{ width:{share}% !important; max-width:{share}%; }}\n")
             });
             rules.collect::<String>()
@@ -118,7 +119,7 @@ fn widths(head: &mut String, writer: &Writer) {
             rules(".moz-text-html ")
         ));
     }
-    if writer.has_fluid_image {
+    if styled.has_fluid_image {
         let below = BREAKPOINT - 1;
         head.push_str(&format!(
             "<style type=\"text/css\">\n@media only screen and (max-width:{below}px) {{\n\

@@ -17,10 +17,6 @@ pub(super) struct Writer {
     comment_end: Option<usize>,
     mso: bool,
     spans: Spans,
-    /// Widths of columns that the style sheet has to name, as class and percentage.
-    pub(super) widths: Vec<(String, String)>,
-    /// A picture asked for the style that widens it on a phone.
-    pub(super) has_fluid_image: bool,
 }
 
 impl Writer {
@@ -31,8 +27,6 @@ impl Writer {
             comment_end: None,
             mso,
             spans: Spans::default(),
-            widths: Vec::new(),
-            has_fluid_image: false,
         }
     }
 
@@ -44,15 +38,11 @@ impl Writer {
         }
     }
 
-    /// Writes inline HTML; long lines get a line of their own.
+    /// Writes inline HTML on lines of its own, whatever its length: blanks must not hang on the
+    /// length of a template tag.
     pub(super) fn inline(&mut self, html: &str) {
-        if self.column() + html.len() > LINE_BYTES {
-            self.newline();
-        }
+        self.newline();
         self.raw(html);
-        if self.column() > LINE_BYTES {
-            self.newline();
-        }
     }
 
     /// Writes text and ends the line.
@@ -67,6 +57,11 @@ impl Writer {
             self.out.push('\n');
             self.line_start = self.out.len();
         }
+    }
+
+    /// Keeps an Outlook comment before this place from becoming one with a comment after it.
+    pub(super) fn seam(&mut self) {
+        self.comment_end = None;
     }
 
     fn column(&self) -> usize {
@@ -90,9 +85,7 @@ impl Writer {
             self.out.truncate(len);
             self.spans.cut(len);
             self.line_start = self.out.rfind('\n').map_or(0, |newline| newline + 1);
-            if self.column() > LINE_BYTES / 2 {
-                self.newline();
-            }
+            self.newline();
         } else {
             self.newline();
             self.raw(MSO_START);

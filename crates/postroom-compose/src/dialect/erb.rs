@@ -16,6 +16,14 @@ pub(super) struct Erb;
 /// Values that a mail takes for none.
 const NOTHING: &str = "[nil, false, 0, '', [], {}]";
 
+/// Words that Ruby keeps for itself.
+const RESERVED: &[&str] = &[
+    "BEGIN", "END", "alias", "and", "begin", "break", "case", "class", "def", "defined?", "do",
+    "else", "elsif", "end", "ensure", "false", "for", "if", "in", "module", "next", "nil", "not",
+    "or", "redo", "rescue", "retry", "return", "self", "super", "then", "true", "undef", "unless",
+    "until", "when", "while", "yield",
+];
+
 fn dotted(path: &str) -> String {
     let mut parts = path.split('.');
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -26,6 +34,7 @@ fn dotted(path: &str) -> String {
 }
 
 fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
+    super::refuse_reserved(path, RESERVED)?;
     Ok(match frames.reference(path) {
         Reference::Root(path) => dotted(path),
         Reference::Item { name, rest: "", .. } => name.to_owned(),
@@ -136,6 +145,7 @@ impl Syntax for Erb {
     }
 
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
+        super::refuse_reserved(name, RESERVED)?;
         let list = path(list, frames)?;
         Ok(Loop {
             open: format!("<% {list}.each_with_index do |{name}, {name}_at| %>"),
@@ -146,7 +156,7 @@ impl Syntax for Erb {
     }
 
     fn literal(&self, text: &str, _: bool) -> String {
-        guarded(text, &[("<%", "<%%"), ("%>", "%%>")], false, ("", ""))
+        guarded(text, &[("<%", "<%%")], false, ("", ""))
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {

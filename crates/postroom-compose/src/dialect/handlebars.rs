@@ -144,7 +144,9 @@ impl Syntax for Handlebars {
         } else {
             text.to_owned()
         };
-        guarded(&text, &[("{{", "\\{{")], before_tag, ("{", "{\u{2060}"))
+        // After a backslash the sign of an escape would itself be escaped.
+        let marks = [("\\{{", "\\{\u{2060}"), ("{{", "\\{{")];
+        guarded(&text, &marks, before_tag, ("{", "{\u{2060}"))
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {

@@ -17,11 +17,18 @@ pub(super) struct Jinja {
     django: bool,
 }
 
+/// Words of conditions, and names that loops give.
+const RESERVED: &[&str] = &[
+    "and", "else", "false", "False", "forloop", "if", "in", "is", "loop", "none", "None", "not",
+    "or", "self", "true", "True",
+];
+
 pub(super) const JINJA: Jinja = Jinja { django: false };
 pub(super) const DJANGO: Jinja = Jinja { django: true };
 
 impl Jinja {
     fn path(&self, path: &str, frames: &Frames) -> Result<String, Refusal> {
+        super::refuse_reserved(path, RESERVED)?;
         Ok(match frames.reference(path) {
             Reference::Root(path) => path.to_owned(),
             Reference::Item { name, rest: "", .. } => name.to_owned(),
@@ -193,6 +200,7 @@ impl Syntax for Jinja {
     }
 
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
+        super::refuse_reserved(name, RESERVED)?;
         let list = self.path(list, frames)?;
         let empty = if self.django {
             "{% empty %}"

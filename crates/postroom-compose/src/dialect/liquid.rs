@@ -13,7 +13,13 @@ use super::{
 
 pub(super) struct Liquid;
 
+/// Words of conditions, and names that loops give.
+const RESERVED: &[&str] = &[
+    "and", "blank", "contains", "empty", "false", "forloop", "nil", "null", "or", "true",
+];
+
 fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
+    super::refuse_reserved(path, RESERVED)?;
     let place = |place: super::frames::Place<'_>, field: &str| {
         if place.loops_in > 0 {
             return Err(Refusal(format!(
@@ -171,6 +177,7 @@ impl Syntax for Liquid {
     }
 
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
+        super::refuse_reserved(name, RESERVED)?;
         Ok(Loop {
             open: format!("{{% for {name} in {} %}}", path(list, frames)?),
             middle: "{% else %}".to_owned(),

@@ -108,12 +108,7 @@ impl Syntax for Mustache {
 
     fn literal(&self, text: &str, before_tag: bool) -> String {
         if self.postmark {
-            return guarded(
-                text,
-                &[("{{", "{\u{2060}{")],
-                before_tag,
-                ("{", "{\u{2060}"),
-            );
+            return guarded(text, &[("{{", "{\u{2060}")], before_tag, ("{", "{\u{2060}"));
         }
         let switched = "{{=<% %>=}}{{<%={{ }}=%>";
         guarded(text, &[("{{", switched)], before_tag, ("{", "{\u{2060}"))

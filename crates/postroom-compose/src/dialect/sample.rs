@@ -4,9 +4,13 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value as Json};
 
-use crate::model::{Document, VariableType};
+use crate::model::{BlockKind, Document, VariableType};
 
 use super::{Atom, Logic, Test};
+
+/// Variable with the address where readers unsubscribe, where neither the document nor the sender's
+/// system says one.
+pub(crate) const UNSUBSCRIBE: &str = "unsubscribe_url";
 
 /// The data that a document's samples make, nested by the dots of their names. Where a variable has
 /// no sample, its default stands, else its name in brackets.
@@ -23,6 +27,17 @@ pub fn sample_data(document: &Document) -> Json {
         };
         let stated = variable.sample.clone().or_else(|| variable.default.clone());
         insert(&mut root, &variable.name, stated.unwrap_or_else(stand_in));
+    }
+    let mut leaves = false;
+    document.walk(&mut |block| {
+        leaves |= matches!(&block.kind, BlockKind::Unsubscribe(node) if node.href.is_none());
+    });
+    if leaves {
+        insert(
+            &mut root,
+            UNSUBSCRIBE,
+            Json::from("https://example.com/unsubscribe"),
+        );
     }
     root
 }

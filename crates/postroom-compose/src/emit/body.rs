@@ -2,7 +2,9 @@
 
 use crate::{
     dialect::Context,
-    model::{Align, Block, BlockKind, Color, Column, Direction, HideOn, Section, VerticalAlign},
+    model::{
+        Align, Block, BlockKind, Color, Column, Direction, Gradient, HideOn, Section, VerticalAlign,
+    },
 };
 
 use super::{
@@ -17,6 +19,10 @@ impl Sink for Vec<Node> {
         if !tag.is_empty() {
             self.push(Node::Raw(tag.to_owned()));
         }
+    }
+
+    fn seam(&mut self) {
+        self.push(Node::Raw(String::new()));
     }
 
     fn empty(&self) -> Self {
@@ -57,6 +63,8 @@ pub(super) struct Emitter {
     /// Classes that were given.
     pub(super) classes: std::collections::BTreeSet<String>,
     pub(super) mso: bool,
+    /// Gradients with a class each.
+    pub(super) gradients: Vec<Gradient>,
 }
 
 impl Emitter {
@@ -73,7 +81,19 @@ impl Emitter {
             blocks: Vec::new(),
             classes: std::collections::BTreeSet::new(),
             mso,
+            gradients: Vec::new(),
         }
+    }
+
+    /// Class of a gradient, `prefix` telling a box (`pr-g`) from a button (`pr-b`).
+    pub(super) fn gradient(&mut self, gradient: Option<Gradient>, prefix: &str) -> Option<String> {
+        let gradient = gradient?;
+        let known = self.gradients.iter().position(|known| *known == gradient);
+        let index = known.unwrap_or_else(|| {
+            self.gradients.push(gradient);
+            self.gradients.len() - 1
+        });
+        Some(format!("{prefix}{index}"))
     }
 
     /// Notes classes and joins them.
@@ -267,7 +287,8 @@ fn boxed<'a>(
     } else {
         None
     };
-    let class = emitter.classes([surface, hiding(block)]);
+    let gradient = emitter.gradient(background.gradient, "pr-g");
+    let class = emitter.classes([surface, gradient.as_deref(), hiding(block)]);
     drop(emitter);
     let mut component = Component::new(name)
         .with("background-color", ground.to_string())

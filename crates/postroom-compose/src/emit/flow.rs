@@ -25,6 +25,9 @@ pub(super) trait Sink {
     /// Writes a template tag.
     fn tag(&mut self, tag: &str);
 
+    /// Marks a place where another dialect writes a tag, so that what is around it comes out alike.
+    fn seam(&mut self) {}
+
     /// An empty sink of the same kind.
     fn empty(&self) -> Self
     where
@@ -78,6 +81,14 @@ impl<'a> Flow<'a> {
             source: &document.meta.source,
             issues: Vec::new(),
             told: BTreeSet::new(),
+        }
+    }
+
+    /// The same document, all of it once and without tags.
+    pub(super) fn silent(&self) -> Self {
+        Self {
+            syntax: Some(&dialect::Silent),
+            ..Self::new(self.document, Dialect::None, self.data)
         }
     }
 
@@ -238,10 +249,17 @@ impl<'a> Flow<'a> {
             _ => None,
         };
         if let Some(holds) = known {
+            let has_tags = !matches!(logic, Logic::Constant(_));
+            if has_tags {
+                sink.seam();
+            }
             if holds {
                 then(self, sink);
             } else if let Some(otherwise) = otherwise {
                 otherwise(self, sink);
+            }
+            if has_tags {
+                sink.seam();
             }
             return;
         }
@@ -401,9 +419,11 @@ impl<'a> Flow<'a> {
         empty: Option<Body<'_, 'a, S>>,
     ) {
         let items = self.list(&each.list);
+        sink.seam();
         if items.is_empty() {
             if let Some(empty) = empty {
                 empty(self, sink);
+                sink.seam();
             }
             return;
         }
@@ -416,6 +436,7 @@ impl<'a> Flow<'a> {
                 len: items.len(),
             });
             body(self, sink);
+            sink.seam();
             self.rounds.pop();
         }
         self.scope.leave();

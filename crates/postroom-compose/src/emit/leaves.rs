@@ -272,7 +272,8 @@ fn button<'a>(
         ButtonVariant::Solid => emitter.dark.class("pr-bn"),
         ButtonVariant::Outline | ButtonVariant::Link => emitter.dark.class("pr-bo"),
     };
-    let class = emitter.classes([dark, hiding(block)]);
+    let gradient = emitter.gradient(block.background.gradient, "pr-b");
+    let class = emitter.classes([dark, gradient.as_deref(), hiding(block)]);
     let font = emitter.font.clone();
     drop(emitter);
     let links = LinkLook {
@@ -543,6 +544,7 @@ fn menu<'a>(
                     .with("font-family", shared.borrow().font.clone())
                     .with("font-size", px(theme.base_size))
                     .with("line-height", "1.5")
+                    .with("font-weight", "normal")
                     .with("text-transform", "none")
                     .with("padding", "10px 12px")
                     .with("href", href)
@@ -600,6 +602,7 @@ fn social<'a>(
                     .with("font-family", shared.borrow().font.clone())
                     .with("font-size", px(theme.base_size))
                     .with("line-height", "1.5")
+                    .with("font-weight", "normal")
                     .with("text-transform", "none")
                     .with("padding", "10px 12px")
                     .with("href", href)
@@ -799,7 +802,7 @@ fn unsubscribe_url<'a>(flow: &mut Flow<'a>, stated: Option<&'a Template>) -> Str
     match (stated, flow.dialect.unsubscribe_token()) {
         (Some(href), _) => inline::url(flow, href),
         (None, Some(token)) => token.to_owned(),
-        (None, None) => super::unsubscribe_stand_in(flow),
+        (None, None) => super::unsubscribe_stand_in(flow, crate::dialect::Context::Url),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Color, DarkMode, Document, Theme};
+use crate::model::{Color, DarkMode, Document, Gradient, Theme};
 
 /// Ends of font stacks that every system has.
 const SAFE: &[&str] = &[
@@ -310,4 +310,19 @@ pub(super) fn head(
         ));
     }
     (styles, head)
+}
+
+/// The style sheet of gradients, each with a class by its number. Programs that drop it show the
+/// colour beneath.
+pub(super) fn gradients(gradients: &[Gradient]) -> Option<String> {
+    let mut sheet = String::new();
+    for (index, gradient) in gradients.iter().enumerate() {
+        let Gradient { from, to, angle } = gradient;
+        let _ = writeln!(
+            sheet,
+            ".pr-g{index}, .pr-g{index} > table, .pr-b{index} > table td, .pr-b{index} > table a \
+             {{ background-image: linear-gradient({angle}deg, {from}, {to}) !important; }}"
+        );
+    }
+    (!sheet.is_empty()).then_some(sheet)
 }

@@ -96,8 +96,7 @@ impl Printer {
         match &component.content {
             Content::Empty => self.line(&format!("{start} />")),
             Content::Html(html) => {
-                let blank = if width + html.len() > 700 { "\n" } else { "" };
-                self.line(&format!("{start}>{blank}{html}{blank}</{tag}>"));
+                self.line(&format!("{start}>\n{html}</{tag}>"));
             }
             Content::Nodes(nodes) => {
                 self.line(&format!("{start}>"));

@@ -1,7 +1,7 @@
 //! The target `text`: the document as plain text, made from its blocks and not from HTML.
 
 use crate::{
-    dialect::Context,
+    dialect::{Context, Dialect},
     model::{Align, Block, BlockKind, ImageAlt, ListStyle, Piece, Span, Table, Template, Text},
 };
 
@@ -47,7 +47,31 @@ impl Sink for Plain {
 }
 
 impl Plain {
-    /// Writes words, whose blanks may become newlines.
+    /// Writes an author's words, whose blanks may become newlines, so that none is a template tag.
+    fn words(&mut self, flow: &Flow<'_>, text: &str, tag_follows: bool) {
+        // A brace right after a tag would belong to it.
+        if text.starts_with('}') && self.out.ends_with("}}") && flow.dialect != Dialect::None {
+            self.tag("\u{2060}");
+        }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find(' ').unwrap_or(rest.len());
+            let (word, next) = rest.split_at(end);
+            let word = flow.literal(word, tag_follows && next.is_empty());
+            if self.column + word.chars().count() > COLUMNS && self.out.ends_with(' ') {
+                self.out.pop();
+                self.newline();
+            }
+            self.tag(&word);
+            rest = next;
+            if let Some(after) = next.strip_prefix(' ') {
+                self.tag(" ");
+                rest = after;
+            }
+        }
+    }
+
+    /// Writes words of our own, whose blanks may become newlines.
     fn text(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -205,7 +229,7 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
                 (Some(href), _) => url(flow, out, href),
                 (None, Some(token)) => out.tag(token),
                 (None, None) => {
-                    let stand_in = super::unsubscribe_stand_in(flow);
+                    let stand_in = super::unsubscribe_stand_in(flow, Context::PlainUrl);
                     out.tag(&stand_in);
                 }
             }
@@ -271,8 +295,7 @@ fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
         );
         match span {
             Span::Text { text, .. } => {
-                let text = flow.literal(&one_line(text), tag_follows);
-                out.text(&text);
+                out.words(flow, &one_line(text), tag_follows);
             }
             Span::Variable(used) => flow.value(out, used, Context::Plain),
             Span::Break => out.newline(),
@@ -328,11 +351,11 @@ fn template<'a>(flow: &mut Flow<'a>, out: &mut Plain, template: &'a Template, ke
                             out.text(" ");
                         }
                     }
-                    let line = flow.literal(&one_line(line.trim_end_matches('\r')), follows);
+                    let line = one_line(line.trim_end_matches('\r'));
                     if keep_lines {
-                        out.tag(&line);
+                        out.tag(&flow.literal(&line, follows));
                     } else {
-                        out.text(&line);
+                        out.words(flow, &line, follows);
                     }
                 }
             }
@@ -436,8 +459,7 @@ impl Sink for Lines {
 
 fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) {
     if let Some(caption) = &table.caption {
-        let caption = flow.literal(&one_line(caption), false);
-        out.text(&caption);
+        out.words(flow, &one_line(caption), false);
         out.newline();
     }
     let mut lines = Lines::default();

@@ -315,7 +315,7 @@ impl<'a> Lints<'a> {
             self.tell(
                 Code::ImageWeightUnknown,
                 at,
-                format!("{} pictures were not fetched.", self.pictures),
+                format!("Pictures were not fetched: {}.", self.pictures),
             );
         }
         let spam = self::words::spam(text);
