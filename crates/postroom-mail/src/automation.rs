@@ -1,6 +1,6 @@
 //! Whether a program wrote a mail, and of which kind; the first rule that matches decides.
 
-use crate::{HeaderField, Kind};
+use crate::{HeaderField, Kind, dsn};
 
 /// A hop counter of our own sends; at this height two programs are talking to each other.
 const HOPS_MAX: u32 = 20;
@@ -20,6 +20,8 @@ pub(crate) struct Evidence<'a> {
     /// Address of the author, lower case.
     pub(crate) from: &'a str,
     pub(crate) subject: &'a str,
+    /// The body as text.
+    pub(crate) text: &'a str,
     /// `Some("")` is the null sender.
     pub(crate) envelope_sender: Option<&'a str>,
 }
@@ -79,12 +81,15 @@ fn is_bounce(mail: &Evidence<'_>) -> bool {
         "mail system error",
         "message delayed",
     ];
-    let subject = mail.subject.to_lowercase();
-    matches!(
+    let is_system = matches!(
         mail.local(),
         "mailer-daemon" | "postmaster" | "mail-daemon" | "mailerdaemon"
-    ) && mail.has_returned_mail
-        && SUBJECTS.iter().any(|known| subject.contains(known))
+    );
+    let subject = mail.subject.to_lowercase();
+    let says_so = || SUBJECTS.iter().any(|known| subject.contains(known));
+    // qmail and old Exim and Sendmail put the returned mail into the text.
+    let has_returned = || mail.has_returned_mail || dsn::has_copy(mail.text);
+    is_system && (mail.has("X-Failed-Recipients") || says_so() && has_returned())
 }
 
 fn is_list(mail: &Evidence<'_>) -> bool {

@@ -50,6 +50,8 @@ pub use recipients::{
 pub use references::{References, forward_references, references_for};
 pub use unsubscribe::Unsubscribe;
 
+pub(crate) use encode::one_line;
+
 use postroom_types::{Mailbox, Timestamp, limit};
 
 /// One mail that is to leave.

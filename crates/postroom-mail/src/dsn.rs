@@ -1,12 +1,27 @@
 //! Reports about what was sent (RFC 3464), and bounces that follow no standard.
+//!
+//! A report is an outsider's word. Whoever knows a Message-ID can write one, so what it says is
+//! taken for the delivery it names and for nothing else, and a report that names no mail is of no
+//! use to anybody.
 
-use postroom_types::limit;
+mod code;
+mod original;
+mod status;
+mod words;
+
+use serde::Serialize;
+
+use crate::{
+    Kind,
+    mail::{self, Mail},
+};
 
 /// What one mail says about the fate of an earlier one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Message-ID of the mail it speaks of, normalised: from the returned header, else from what
-    /// the report answers. `None` when it names none: nothing can be matched safely then.
+    /// the report answers. `None` when a report of RFC 3464 names none: nothing can be matched
+    /// safely then but by the envelope id.
     pub original_message_id: Option<String>,
     /// ENVID of the mail it speaks of (RFC 3461 section 4.4).
     pub envelope_id: Option<String>,
@@ -14,12 +29,13 @@ pub struct Report {
     pub reporting_mta: Option<String>,
     /// Whether it follows RFC 3464; else it was read from its words.
     pub is_standard: bool,
-    /// What became of each recipient, at most [`limit::REPORT_RECIPIENTS`].
+    /// What became of each recipient, at most
+    /// [`postroom_types::limit::REPORT_RECIPIENTS`]; each address once.
     pub recipients: Vec<Recipient>,
 }
 
 /// What became of one recipient.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Recipient {
     /// The address that was sent to, lower case: the original recipient, else the final one.
     pub address: String,
@@ -32,14 +48,15 @@ pub struct Recipient {
     /// Reply code of SMTP in the diagnostic, such as 550.
     pub smtp_code: Option<u16>,
     /// What the far side said, on one line, an outsider's words, at most
-    /// [`limit::REPORT_DIAGNOSTIC_CHARS`] characters.
+    /// [`postroom_types::limit::REPORT_DIAGNOSTIC_CHARS`] characters.
     pub diagnostic: Option<String>,
     /// The far host.
     pub remote_mta: Option<String>,
 }
 
 /// The Action field (RFC 3464 section 2.3.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Action {
     /// It will not be delivered.
     Failed,
@@ -54,7 +71,8 @@ pub enum Action {
 }
 
 /// What a report means for a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fate {
     /// The address does not take mail: bounced, hard.
     BouncedHard,
@@ -92,8 +110,42 @@ impl Recipient {
     }
 }
 
-/// Reads a mail as a report. `None` when it is none, or names no recipient.
+/// Reads a mail as a report. `None` when it is none, when it names no recipient, or when it follows
+/// no standard and names no mail.
+///
+/// What follows no standard is read only when a mail system's own account wrote it: the words of
+/// qmail and of old Exim, Sendmail and Postfix, and whatever else returns a mail and names
+/// addresses on lines of their own.
 pub fn read(raw: &[u8]) -> Option<Report> {
-    let _ = (raw, limit::REPORT_RECIPIENTS);
-    None
+    let parsed = crate::parse(raw);
+    let bytes = mail::prepare(raw, &mut Vec::new());
+    let mail = Mail::read(&bytes, &mut Vec::new());
+    let original_message_id = original::message_id(&parsed, &mail);
+    let root = mail.parts.first()?;
+    if root.is("multipart/report") || parsed.kind == Kind::Dsn {
+        let found = status::read(&mail);
+        if !found.recipients.is_empty() {
+            return Some(Report {
+                original_message_id: original_message_id.or(found.original_message_id),
+                envelope_id: found.envelope_id,
+                reporting_mta: found.reporting_mta,
+                is_standard: true,
+                recipients: found.recipients,
+            });
+        }
+    }
+    let recipients = words::read(&parsed);
+    let is_useful = !recipients.is_empty() && original_message_id.is_some();
+    is_useful.then_some(Report {
+        original_message_id,
+        envelope_id: None,
+        reporting_mta: None,
+        is_standard: false,
+        recipients,
+    })
+}
+
+/// Whether a text returns a mail below the mark of a program that does so.
+pub(crate) fn has_copy(text: &str) -> bool {
+    original::copy_at(text).is_some()
 }

@@ -391,6 +391,7 @@ impl Reader {
             has_calendar: invitation.is_some(),
             from: self.parsed.from.as_ref().map_or("", |from| &from.address),
             subject: self.parsed.subject.as_deref().unwrap_or_default(),
+            text: self.parsed.text.as_deref().unwrap_or_default(),
             envelope_sender,
         });
         self.parsed.kind = kind;

@@ -144,3 +144,101 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let differ = one.iter().zip(other).fold(0u8, |all, (a, b)| all | (a ^ b));
     !one.is_empty() && one.len() == other.len() && differ == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SECRET: [u8; 32] = [7; 32];
+    const OTHER: [u8; 32] = [8; 32];
+
+    fn key(name: char, secret: &[u8; 32]) -> TokenKey<'_> {
+        TokenKey { name, secret }
+    }
+
+    #[test]
+    fn a_token_is_bound_to_mailbox_number_and_key() {
+        let token = make(key('a', &SECRET), "idn_1", 4_711);
+        let verified = Token::Verified { number: 4_711 };
+        let keys = [key('b', &OTHER), key('a', &SECRET)];
+        assert_eq!(verify(&keys, "idn_1", &token), verified);
+        assert_eq!(verify(&keys, "idn_1", &token.to_uppercase()), verified);
+        assert_eq!(verify(&keys, "idn_2", &token), Token::Forged);
+        assert_eq!(verify(&[key('a', &OTHER)], "idn_1", &token), Token::Forged);
+        assert_eq!(verify(&[key('b', &SECRET)], "idn_1", &token), Token::Forged);
+        assert_eq!(verify(&[], "idn_1", &token), Token::Forged);
+        let next = make(key('a', &SECRET), "idn_1", 4_712);
+        let (number, _) = next.split_once('.').expect("a token");
+        let (_, signed) = token.split_once('.').expect("a token");
+        let mixed = format!("{number}.{signed}");
+        assert_eq!(verify(&keys, "idn_1", &mixed), Token::Forged);
+    }
+
+    #[test]
+    fn ordinary_tags_are_no_tokens() {
+        for tag in [
+            "",
+            "t",
+            "test",
+            "ta1",
+            "ta1.",
+            "ta.12345678",
+            "ta01.12345678",
+            "ta1.1234567",
+            "ta1.123456789",
+            "ta1.1234567u",
+            "t-1.12345678",
+            "tä1.12345678",
+            "xa1.12345678",
+            // One past the largest number.
+            "tag000000000000.12345678",
+        ] {
+            assert_eq!(
+                verify(&[key('a', &SECRET)], "idn_1", tag),
+                Token::NoToken,
+                "{tag}"
+            );
+        }
+        assert_eq!(
+            verify(&[key('a', &SECRET)], "idn_1", "ta1.12345678"),
+            Token::Forged
+        );
+    }
+
+    #[test]
+    fn the_address_fits_or_is_left_alone() {
+        let token = make(key('a', &SECRET), "idn_1", u64::MAX);
+        assert_eq!(token.len(), 24);
+        let local = "l".repeat(64 - 1 - token.len());
+        let whole = address(&format!("{local}@agents.example"), &token).expect("fits");
+        assert_eq!(
+            postroom_types::Address::parse(&whole)
+                .expect("valid")
+                .detail(),
+            Some(token.as_str())
+        );
+        assert_eq!(address(&format!("{local}x@agents.example"), &token), None);
+        assert_eq!(address("a+b@agents.example", &token), None);
+        assert_eq!(address("no-address", &token), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_number_comes_back(number: u64, identity in "idn_[0-9A-Z]{26}") {
+            let token = make(key('z', &SECRET), &identity, number);
+            prop_assert_eq!(
+                verify(&[key('z', &SECRET)], &identity, &token),
+                Token::Verified { number }
+            );
+        }
+
+        #[test]
+        fn any_detail_is_read(detail in ".{0,80}") {
+            let read = verify(&[key('a', &SECRET)], "idn_1", &detail);
+            let is_verified = matches!(read, Token::Verified { .. });
+            prop_assert!(!is_verified);
+        }
+    }
+}

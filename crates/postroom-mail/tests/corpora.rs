@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use mail_parser::{MessageParser, PartType};
+use mail_parser::{MessageParser, MimeHeaders, PartType};
 
 fn files() -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -156,5 +156,33 @@ fn addresses(value: &serde_json::Value) -> Vec<String> {
             .flat_map(|group| list(&group["addresses"]))
             .collect(),
         None => list(&address["List"]),
+    }
+}
+
+#[test]
+fn real_reports_name_recipients_and_their_mail() {
+    let (mut reports, mut unread) = (0, Vec::new());
+    for path in files() {
+        let raw = fs::read(&path).expect("readable");
+        let report = postroom_mail::dsn::read(&raw);
+        let is_report = MessageParser::default().parse(&raw).is_some_and(|message| {
+            message.parts.iter().any(|part| {
+                part.content_type().is_some_and(|media| {
+                    media.ctype() == "message" && media.subtype() == Some("delivery-status")
+                })
+            })
+        });
+        match report {
+            Some(report) => {
+                reports += 1;
+                assert!(!report.recipients.is_empty(), "{path:?}");
+            }
+            None if is_report => unread.push(path),
+            None => {}
+        }
+    }
+    assert!(unread.is_empty(), "no report: {unread:#?}");
+    if std::env::var_os("POSTROOM_CORPORA").is_some() {
+        assert!(reports > 0, "no report in the corpora");
     }
 }

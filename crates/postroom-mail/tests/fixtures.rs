@@ -200,3 +200,16 @@ fn new_words_are_split_from_history() {
         json!({"extracted_text": lines, "snippet": parsed.snippet})
     });
 }
+
+#[test]
+fn reports_say_what_became_of_each_recipient() {
+    check("dsn", |raw, parsed| {
+        let report = postroom_mail::dsn::read(raw);
+        let fates: Vec<_> = report
+            .iter()
+            .flat_map(|report| &report.recipients)
+            .map(|recipient| recipient.fate())
+            .collect();
+        json!({"kind": parsed.kind, "report": report, "fates": fates})
+    });
+}

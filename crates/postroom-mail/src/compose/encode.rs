@@ -20,7 +20,7 @@ pub(super) fn is_one_line(text: &str) -> bool {
 }
 
 /// The text made one line: what would break it becomes a space.
-pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if is_one_line(text) {
         return text.into();
     }

@@ -5,6 +5,7 @@ mod answer;
 mod forward;
 mod header;
 mod hostile;
+mod report;
 mod shape;
 mod size;
 mod threads;
