@@ -34,6 +34,7 @@
 
 pub mod backend;
 mod check;
+mod compile;
 pub mod dialect;
 mod draft;
 pub mod emit;
@@ -50,6 +51,7 @@ mod sense;
 mod source;
 
 pub use check::{Checked, Input, Repaired, check, check_with, repair, repair_with};
+pub use compile::{Made, compile};
 pub use findings::Applied;
 pub use issue::{Code, Issue, Severity};
 pub use pass::RepairOptions;

@@ -1,7 +1,8 @@
 //! Which bytes of a compiled document came from which block.
 
 /// Bytes that one block became.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SourceSpan {
     /// Id of the block.
     pub block_id: String,
