@@ -20,6 +20,13 @@ pub struct Applied {
     pub change: String,
 }
 
+/// A moment in the life of [`Findings`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mark {
+    issues: usize,
+    applied: usize,
+}
+
 /// Collects issues and changes.
 #[derive(Debug)]
 pub(crate) struct Findings<'a> {
@@ -88,6 +95,24 @@ impl<'a> Findings<'a> {
     /// The block at `at` stands where it may not: what is wrong inside is not worth telling yet.
     pub(crate) fn reject(&mut self, at: Origin) {
         self.rejected.insert(at);
+    }
+
+    /// How much was found so far.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            issues: self.issues.len(),
+            applied: self.applied.len(),
+        }
+    }
+
+    /// Takes back what was mended since `mark`: the value around it stays as it was written.
+    pub(crate) fn revoke(&mut self, mark: Mark) {
+        self.applied.truncate(mark.applied);
+        let mut at = 0;
+        self.issues.retain(|(_, issue)| {
+            at += 1;
+            at <= mark.issues || issue.fix.is_none()
+        });
     }
 
     pub(crate) fn has_changes(&self) -> bool {

@@ -355,12 +355,13 @@ fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
         (Value::Array(_), Some("section")) => "column",
         _ => return,
     };
+    let key = if matches!(kind, "row" | "column") { "children" } else { "text" };
     pass.findings.mend(
         Code::SchemaType,
         at,
         format!("A block is an object, not {}.", node.what()),
         "text.string",
-        format!("{} put into a {kind}", node.excerpt()),
+        format!("{} made the {key} of a new {kind}", node.excerpt()),
     );
     let key = if matches!(kind, "row" | "column") {
         "children"

@@ -24,8 +24,12 @@ struct Style {
 
 /// `node` as a list of spans; `None` when it is no text and cannot be made one.
 pub(crate) fn read(node: &Node, usage: TextUse, pass: &mut Pass<'_, '_>) -> Option<Node> {
-    let pieces = pieces(node, pass)?;
-    let pieces = piece::settle(piece::restrict(pieces, usage, pass));
+    let mark = pass.findings.mark();
+    let Some(pieces) = pieces(node, pass) else {
+        pass.findings.revoke(mark);
+        return None;
+    };
+    let pieces = piece::settle(piece::restrict(pieces, usage, node.origin, pass));
     let spans = piece::print(&pieces, node.origin, pass);
     Some(Node::array(node.origin, spans))
 }
@@ -180,8 +184,18 @@ pub(crate) fn bad(written: &str, why: &str, at: Origin, pass: &mut Pass<'_, '_>)
     );
 }
 
-/// The span that `node` is.
+/// The span that `node` is. One that cannot be read stays whole as it was written.
 fn span_pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    let mark = pass.findings.mark();
+    let pieces = read_span(node, pass);
+    if let [Piece::Kept(_)] = pieces.as_slice() {
+        pass.findings.revoke(mark);
+        return vec![Piece::Kept(node.clone())];
+    }
+    pieces
+}
+
+fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
     let object = match &node.value {
         Value::String(text) => return words(text, node.origin, &Style::default(), pass),
         Value::Object(object) => object,
@@ -320,8 +334,8 @@ fn text_span(
     if let Some(color) = object.find("color").filter(|color| !color.is_null()) {
         let mended = values::color(color, pass);
         style.color = mended.as_ref().and_then(Node::as_str).map(str::to_owned);
-        if let (None, Some(mended)) = (&style.color, mended) {
-            return vec![Piece::Kept(piece::with_key(node, "color", mended))];
+        if style.color.is_none() && mended.is_some() {
+            return vec![Piece::Kept(node.clone())];
         }
     }
     rest(object, &known, "text", pass);

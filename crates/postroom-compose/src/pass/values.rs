@@ -261,7 +261,23 @@ fn template(node: &Node, name: &str, pass: &mut Pass<'_, '_>) -> Node {
 
 /// Spans that hold words and variables only, as one string.
 fn flat(node: &Node, pass: &mut Pass<'_, '_>) -> Option<String> {
-    let spans = text::read(node, TextUse::Plain, pass)?;
+    let mark = pass.findings.mark();
+    let parts = text::read(node, TextUse::Plain, pass).and_then(|spans| spans_parts(&spans, pass));
+    let Some(parts) = parts else {
+        pass.findings.revoke(mark);
+        return None;
+    };
+    pass.findings.mend(
+        Code::SchemaType,
+        node.origin,
+        "A string is needed here, not spans.",
+        "text.string",
+        "spans to a string",
+    );
+    Some(pass.reading(|reading| notation::join(&parts, reading)))
+}
+
+fn spans_parts(spans: &Node, pass: &Pass<'_, '_>) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     for span in spans.as_array()? {
         let object = span.as_object()?;
@@ -274,14 +290,7 @@ fn flat(node: &Node, pass: &mut Pass<'_, '_>) -> Option<String> {
             _ => return None,
         }
     }
-    pass.findings.mend(
-        Code::SchemaType,
-        node.origin,
-        "A string is needed here, not spans.",
-        "text.string",
-        "spans to a string",
-    );
-    Some(pass.reading(|reading| notation::join(&parts, reading)))
+    Some(parts)
 }
 
 /// Tells of what is wrong with `parts` and writes them in our notation.

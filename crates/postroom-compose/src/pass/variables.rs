@@ -16,9 +16,13 @@ use crate::{
 /// Checks every use of a variable; declares those that are not.
 pub(crate) fn resolve(root: &mut Node, pass: &mut Pass<'_, '_>) {
     let declared = declarations(root, pass);
-    let mut uses = Uses::default();
     let Some(object) = root.as_object() else {
         return;
+    };
+    let list = object.find("variables");
+    let mut uses = Uses {
+        may_declare: list.is_none_or(|list| list.as_array().is_some()),
+        ..Uses::default()
     };
     if let Some(body) = object.find("root") {
         super::walk(body, &mut |node, object| {
@@ -89,6 +93,8 @@ struct Uses {
     loops: Vec<String>,
     /// Declared names that are used; whether some use has no default of its own.
     used: HashMap<String, bool>,
+    /// Declarations can be added.
+    may_declare: bool,
     /// Names to declare, in order.
     missing: Vec<Missing>,
 }
@@ -337,6 +343,10 @@ impl Walker<'_, '_, '_> {
         let near = grammar::nearest(path, self.scope.names());
         let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
         let message = format!("{path} is not declared.{near}");
+        if !self.uses.may_declare {
+            self.pass.findings.report(Code::VarUnknown, at, message);
+            return;
+        }
         let kind = guess(path, role);
         let change = format!("{path} declared as {}", kind.name());
         self.pass

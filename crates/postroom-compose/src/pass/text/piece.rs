@@ -192,7 +192,7 @@ fn both(one: Marks, two: Marks) -> Marks {
 }
 
 /// Takes out what the place does not allow.
-pub(super) fn restrict(pieces: Vec<Piece>, usage: TextUse, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+pub(super) fn restrict(pieces: Vec<Piece>, usage: TextUse, at: Origin, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
     if usage == TextUse::Rich {
         return pieces;
     }
@@ -201,12 +201,7 @@ pub(super) fn restrict(pieces: Vec<Piece>, usage: TextUse, pass: &mut Pass<'_, '
         .flat_map(|piece| piece.without_links(pass))
         .collect();
     let plain = usage == TextUse::Plain;
-    if plain && let Some(styled) = pieces.iter().find(|piece| piece.is_styled()) {
-        let at = match styled {
-            Piece::Variable { origin, .. } | Piece::If { origin, .. } => Some(*origin),
-            _ => None,
-        };
-        let at = at.unwrap_or_default();
+    if plain && pieces.iter().any(Piece::is_styled) {
         pass.findings.mend(
             Code::SchemaType,
             at,
@@ -430,13 +425,4 @@ pub(super) fn set_marks<'n>(
         }
     }
     keys
-}
-
-/// `node` with another value under `key`.
-pub(super) fn with_key(node: &Node, key: &str, value: Node) -> Node {
-    let mut node = node.clone();
-    if let Some(object) = node.as_object_mut() {
-        object.put(key, value);
-    }
-    node
 }

@@ -64,42 +64,47 @@ const OPERATORS: &[(&str, &str)] = &[
     ("has", "contains"),
 ];
 
-/// A condition in its form; what says nothing stays as it is.
+/// A condition in its form; what says nothing stays as it was written.
 pub(crate) fn condition(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
+    let mark = pass.findings.mark();
+    read_condition(node, pass).unwrap_or_else(|| {
+        pass.findings.revoke(mark);
+        node.clone()
+    })
+}
+
+/// A condition in its form; `None` after telling what is wrong with it.
+fn read_condition(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
     let object = match &node.value {
-        Value::Object(object) => object,
+        Value::Object(object) => named(object, pass),
         Value::String(text) => return expression(node, text, pass),
         _ => {
             let message = format!("A condition is an object, not {}.", node.what());
-            pass.findings
-                .report(Code::CondInvalid, node.origin, message);
-            return node.clone();
+            return refuse(node, message, pass);
         }
     };
-    let object = named(object, pass);
-    let is = |key: &str| object.has(key);
     let shape = ["var", "all", "any", "not"]
         .into_iter()
-        .filter(|key| is(key));
+        .filter(|key| object.has(key));
     match shape.collect::<Vec<_>>().as_slice() {
         ["var"] => test(node, &object, pass),
         [key @ ("all" | "any")] => several(node, &object, key, pass),
         ["not"] => {
             only(&object, &["not"], pass);
-            let inner = object.find("not").map(|inner| condition(inner, pass));
+            let inner = condition(object.find("not")?, pass);
             let mut kept = Object::default();
-            if let Some(inner) = inner {
-                kept.put("not", inner);
-            }
-            Node::new(node.origin, Value::Object(kept))
+            kept.put("not", inner);
+            Some(Node::new(node.origin, Value::Object(kept)))
         }
-        _ => {
-            let message = format!("{} is no condition.", node.excerpt());
-            pass.findings
-                .report(Code::CondInvalid, node.origin, message);
-            Node::new(node.origin, Value::Object(object))
-        }
+        _ => refuse(node, format!("{} is no condition.", node.excerpt()), pass),
     }
+}
+
+/// Tells what is wrong at `node`.
+fn refuse(node: &Node, message: String, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    pass.findings
+        .report(Code::CondInvalid, node.origin, message);
+    None
 }
 
 /// The object with our names of keys.
@@ -136,22 +141,16 @@ fn only(object: &Object, keys: &[&str], pass: &mut Pass<'_, '_>) {
     }
 }
 
-fn several(node: &Node, object: &Object, key: &str, pass: &mut Pass<'_, '_>) -> Node {
+fn several(node: &Node, object: &Object, key: &str, pass: &mut Pass<'_, '_>) -> Option<Node> {
     only(object, &[key], pass);
-    let parts = object.find(key);
-    let Some(parts) = parts
-        .and_then(Node::as_array)
-        .filter(|parts| !parts.is_empty())
-    else {
-        let message = format!("{key} takes a list of conditions.");
-        pass.findings
-            .report(Code::CondInvalid, node.origin, message);
-        return Node::new(node.origin, Value::Object(object.clone()));
+    let parts = object.find(key).and_then(Node::as_array);
+    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+        return refuse(node, format!("{key} takes a list of conditions."), pass);
     };
     let parts = parts.iter().map(|part| condition(part, pass)).collect();
     let mut kept = Object::default();
     kept.put(key, Node::array(node.origin, parts));
-    Node::new(node.origin, Value::Object(kept))
+    Some(Node::new(node.origin, Value::Object(kept)))
 }
 
 /// The operator that a name stands for.
@@ -168,20 +167,13 @@ fn operator(name: &str) -> Option<&'static str> {
     })
 }
 
-fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Node {
+fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Node> {
     only(object, &["var", "op", "value"], pass);
-    let mut kept = Object::default();
-    let refuse = |pass: &mut Pass<'_, '_>, at, message: String| {
-        pass.findings.report(Code::CondInvalid, at, message);
-        Node::new(node.origin, Value::Object(object.clone()))
-    };
-    let Some(variable) = object.find("var") else {
-        return node.clone();
-    };
+    let variable = object.find("var")?;
     let path = variable.as_str().map(text::path_of).unwrap_or_default();
     if !notation::is_path(path) {
         let message = format!("{} is no path of a variable.", variable.excerpt());
-        return refuse(pass, variable.origin, message);
+        return refuse(variable, message, pass);
     }
     if variable.as_str() != Some(path) {
         pass.findings.mend(
@@ -192,53 +184,63 @@ fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Node {
             format!("{} to {path}", variable.excerpt()),
         );
     }
-    kept.put("var", Node::string(variable.origin, path));
     let value = object.find("value");
-    let written = object
-        .find("op")
-        .map(|op| (op, op.as_str().unwrap_or_default()));
-    let name = match written {
+    let name = match object.find("op") {
         None if value.is_some() => "eq",
         None => "exists",
-        Some((op, written)) => {
-            let Some(name) = operator(written) else {
-                let names: Vec<&str> = Operator::NAMES.iter().map(|(name, _)| *name).collect();
-                let near = grammar::nearest(written, names.iter().copied());
-                let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
-                let message = format!(
-                    "op is one of {}, not {}.{near}",
-                    names.join(", "),
-                    op.excerpt()
-                );
-                return refuse(pass, op.origin, message);
-            };
-            if name != written {
-                pass.findings.mend(
-                    Code::CondInvalid,
-                    op.origin,
-                    format!("{} is no operator.", op.excerpt()),
-                    "enum-case",
-                    format!("{} to {name}", op.excerpt()),
-                );
-            }
-            name
-        }
+        Some(op) => written_operator(op, value, pass)?,
     };
+    let mut kept = Object::default();
+    kept.put("var", Node::string(variable.origin, path));
     kept.put("op", Node::string(node.origin, name));
     let takes_value = Operator::named(name).is_some_and(Operator::takes_value);
     match value {
         Some(value) if !takes_value => super::drop_key("value", value, "a condition", pass),
         Some(value) => {
-            let Some(value) = operand(value, name, pass) else {
+            let Some(operand) = operand(value, name, pass) else {
                 let message = format!("{name} does not compare with {}.", value.excerpt());
-                return refuse(pass, value.origin, message);
+                return refuse(value, message, pass);
             };
-            kept.put("value", value);
+            kept.put("value", operand);
         }
-        None if takes_value => return refuse(pass, node.origin, format!("{name} needs a value.")),
+        None if takes_value => return refuse(node, format!("{name} needs a value."), pass),
         None => {}
     }
-    Node::new(node.origin, Value::Object(kept))
+    Some(Node::new(node.origin, Value::Object(kept)))
+}
+
+/// The operator under our name. One that takes no value and is given `false` means its opposite.
+fn written_operator(
+    node: &Node,
+    value: Option<&Node>,
+    pass: &mut Pass<'_, '_>,
+) -> Option<&'static str> {
+    let written = node.as_str().unwrap_or_default();
+    let names = || Operator::NAMES.iter().map(|(name, _)| *name);
+    let Some(name) = operator(written) else {
+        let near = grammar::nearest(written, names());
+        let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
+        let known: Vec<&str> = names().collect();
+        let message = format!("op is one of {}, not {}.{near}", known.join(", "), node.excerpt());
+        refuse(node, message, pass);
+        return None;
+    };
+    let denied = value.and_then(Node::as_bool) == Some(false);
+    let meant = match name {
+        "exists" if denied => "empty",
+        "empty" if denied => "exists",
+        name => name,
+    };
+    if meant != written {
+        pass.findings.mend(
+            Code::CondInvalid,
+            node.origin,
+            format!("The condition is written {meant}, not {}.", node.excerpt()),
+            "enum-case",
+            format!("{} to {meant}", node.excerpt()),
+        );
+    }
+    Some(meant)
 }
 
 /// What a variable is compared with.
@@ -269,35 +271,28 @@ fn operand(node: &Node, operator: &str, pass: &mut Pass<'_, '_>) -> Option<Node>
 }
 
 /// An expression in a string: `plan`, `!plan`, `plan == "pro"`.
-fn expression(node: &Node, text: &str, pass: &mut Pass<'_, '_>) -> Node {
-    let bare = text::path_of(text);
+fn expression(node: &Node, text: &str, pass: &mut Pass<'_, '_>) -> Option<Node> {
     let message = format!("A condition is an object, not {}.", node.excerpt());
-    match read(bare) {
-        Some((path, operator, value)) => {
-            let mut object = Object::default();
-            object.put("var", Node::string(node.origin, path));
-            object.put("op", Node::string(node.origin, operator));
-            if let Some(value) = value {
-                let value = match value {
-                    Json::Number(number) => Value::Number(number),
-                    Json::Bool(bool) => Value::Bool(bool),
-                    Json::String(text) => Value::String(text),
-                    _ => Value::Null,
-                };
-                object.put("value", Node::new(node.origin, value));
-            }
-            let mended = Node::new(node.origin, Value::Object(object));
-            let change = format!("{} to {}", node.excerpt(), mended.excerpt());
-            pass.findings
-                .mend(Code::CondInvalid, node.origin, message, "cond", change);
-            mended
-        }
-        None => {
-            pass.findings
-                .report(Code::CondInvalid, node.origin, message);
-            node.clone()
-        }
+    let Some((path, operator, value)) = read(text::path_of(text)) else {
+        return refuse(node, message, pass);
+    };
+    let mut object = Object::default();
+    object.put("var", Node::string(node.origin, path));
+    object.put("op", Node::string(node.origin, operator));
+    let value = value.map(|value| match value {
+        Json::Number(number) => Value::Number(number),
+        Json::Bool(bool) => Value::Bool(bool),
+        Json::String(text) => Value::String(text),
+        _ => Value::Null,
+    });
+    if let Some(value) = value {
+        object.put("value", Node::new(node.origin, value));
     }
+    let mended = Node::new(node.origin, Value::Object(object));
+    let change = format!("{} to {}", node.excerpt(), mended.excerpt());
+    pass.findings
+        .mend(Code::CondInvalid, node.origin, message, "cond", change);
+    Some(mended)
 }
 
 fn read(text: &str) -> Option<(&str, &'static str, Option<Json>)> {
