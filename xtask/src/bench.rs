@@ -3,6 +3,7 @@
 //! test asserts them.
 
 mod accept;
+mod compile;
 mod import;
 mod ingest;
 mod mcp;
@@ -28,7 +29,7 @@ pub(crate) struct Options {
     /// What to measure.
     #[arg(value_enum)]
     name: Name,
-    /// How many mails (import, search, start: a Maildir; accept: mails sent; mcp: calls; todos: todos).
+    /// How many mails (import, search, start: a Maildir; accept: mails sent; compile: documents; mcp: calls; todos: todos).
     #[arg(long)]
     count: Option<usize>,
     /// Measure Postroom alone.
@@ -39,6 +40,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Name {
     Accept,
+    Compile,
     Import,
     Ingest,
     Mcp,
@@ -49,13 +51,17 @@ enum Name {
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
-    process::run(
-        "cargo",
-        &["build", "--release", "--locked", "-p", "postroom"],
-    )?;
+    // These measure a crate of their own.
+    if !matches!(options.name, Name::Compile) {
+        process::run(
+            "cargo",
+            &["build", "--release", "--locked", "-p", "postroom"],
+        )?;
+    }
     let peers = !options.no_peers;
     let mut report = match options.name {
         Name::Accept => accept::run(options.count.unwrap_or(20_000), peers)?,
+        Name::Compile => compile::run(options.count.unwrap_or(2_000), peers)?,
         Name::Import => import::run(options.count.unwrap_or(20_000), peers)?,
         Name::Ingest => ingest::run(options.count.unwrap_or(50_000), peers)?,
         Name::Mcp => mcp::run(options.count.unwrap_or(100_000), peers)?,

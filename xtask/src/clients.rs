@@ -2,7 +2,7 @@
 //! what each script does.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -16,7 +16,11 @@ use crate::{
 
 /// Installs the pinned npm packages and the pinned Python packages.
 pub(crate) fn install() -> Result<()> {
-    let folder = folder();
+    install_into(&folder())
+}
+
+/// Installs what the package.json and requirements.txt of a folder name into it.
+pub(crate) fn install_into(folder: &Path) -> Result<()> {
     // Not `npm ci`: it refuses a lock file in which an optional package for another system could not
     // be resolved. `--no-save` keeps the locked versions and leaves the lock file alone.
     process::check(
@@ -28,7 +32,7 @@ pub(crate) fn install() -> Result<()> {
                 "--no-fund",
                 "--loglevel=error",
             ])
-            .current_dir(&folder),
+            .current_dir(folder),
     )?;
     let venv = folder.join(".venv");
     if !venv.join("bin").join("python").exists() {

@@ -38,6 +38,16 @@ const SYSTEM: &[SystemPackage] = &[
         why: "the Python MCP client",
     },
     SystemPackage {
+        name: "ruby",
+        present: || process::exists("ruby"),
+        why: "renders compiled documents with ERB",
+    },
+    SystemPackage {
+        name: "golang-go",
+        present: || process::output(Command::new("go").arg("version")).is_ok(),
+        why: "renders compiled documents with text/template",
+    },
+    SystemPackage {
         name: "strace",
         present: || process::exists("strace"),
         why: "shows the sync before each acknowledgement",

@@ -4,7 +4,9 @@ use std::{path::PathBuf, process::Command};
 
 use anyhow::Result;
 
-use crate::{clients, crash, generate, licences, packages, postgres, process, stage::Stages};
+use crate::{
+    clients, crash, engines, generate, licences, packages, postgres, process, stage::Stages,
+};
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -14,6 +16,9 @@ pub(crate) struct Options {
     /// Leave out the MCP clients and the conformance suite.
     #[arg(long)]
     no_clients: bool,
+    /// Leave out the template engines.
+    #[arg(long)]
+    no_engines: bool,
 }
 
 pub(crate) fn run(options: &Options) -> Result<()> {
@@ -57,6 +62,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         stages.run("install MCP clients", clients::install)?;
         stages.run("MCP conformance", clients::conformance)?;
         stages.run("MCP clients on a demo workspace", clients::postroom)?;
+    }
+    if !options.no_engines {
+        stages.run("install template engines", engines::install)?;
+        stages.run("compiled documents in every engine", engines::run)?;
     }
     stages.print();
     Ok(())

@@ -278,9 +278,18 @@ fn boxed<'a>(
     around: &Around,
 ) -> (Component, Around) {
     let background = &block.background;
-    let own = background.color;
-    let ground = own.unwrap_or(around.ground);
-    let themed = around.themed && own.is_none() && background.image.is_none();
+    // Stating the theme's own colour means the theme.
+    let own = background
+        .color
+        .filter(|color| *color != flow.document.theme.surface);
+    let ground = own.unwrap_or(if background.color.is_some() {
+        flow.document.theme.surface
+    } else {
+        around.ground
+    });
+    let themed = own.is_none()
+        && background.image.is_none()
+        && (around.themed || background.color.is_some());
     let mut emitter = shared.borrow_mut();
     let surface = if themed {
         emitter.dark.class("pr-sf")

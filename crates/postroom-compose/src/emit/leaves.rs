@@ -4,7 +4,7 @@ use crate::{
     dialect::Dialect,
     model::{
         Align, Block, BlockKind, Button, ButtonOutlook, ButtonVariant, Code, Color, Divider,
-        Heading, Image, ImageAlt, LineStyle, Piece, Quote, Social, SocialItem, Template, Text,
+        Heading, Image, ImageAlt, LineStyle, Pad, Piece, Quote, Social, SocialItem, Template, Text,
         Unsubscribe, UnsubscribeStyle, Video,
     },
 };
@@ -85,15 +85,18 @@ pub(super) fn leaf<'a>(
         ),
         BlockKind::Raw(raw) => {
             let look = Look::new(flow, shared, None, around, Weight::Normal);
-            words(
-                flow,
-                shared,
-                block,
-                &look,
-                theme.base_size,
-                "1.5",
-                sanitised(&raw.html),
-            )
+            let html = sanitised(&raw.html);
+            // It has no padding of its own to state.
+            let padded = Block {
+                pad: Pad {
+                    top: 8,
+                    right: 24,
+                    bottom: 8,
+                    left: 24,
+                },
+                ..block.clone()
+            };
+            words(flow, shared, &padded, &look, theme.base_size, "1.5", html)
         }
         _ => return,
     };

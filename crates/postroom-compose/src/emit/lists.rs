@@ -271,13 +271,15 @@ pub(super) fn table<'a>(
             } else {
                 String::new()
             };
+            let last = index + 1 == row.children.len();
+            let inset = if last { "8px 0" } else { "8px 8px 8px 0" };
             let (tag, scope, weight) = if row.header {
                 ("th", " scope=\"col\"", "font-weight:600;")
             } else {
                 ("td", "", "")
             };
             html.raw(&format!(
-                "<{tag}{scope} align=\"{side}\"\nstyle=\"padding:8px 8px 8px 0;text-align:{side};{border}{weight}\">"
+                "<{tag}{scope} align=\"{side}\"\nstyle=\"padding:{inset};text-align:{side};{border}{weight}\">"
             ));
             inline::text(flow, html, &cell.text, &look.links);
             html.raw(&format!("</{tag}>\n"));

@@ -101,6 +101,16 @@ impl<'a> Reader<'a> {
             return;
         }
         let text = decode(raw);
+        let mut words = String::new();
+        for word in text.split_whitespace() {
+            if words.len() > TEXT_BYTES {
+                break;
+            }
+            if !words.is_empty() {
+                words.push(' ');
+            }
+            words.push_str(word);
+        }
         for open in &self.stack {
             if let Some(element) = self.markup.elements.get_mut(*open)
                 && KEPT.contains(&element.name.as_str())
@@ -109,8 +119,7 @@ impl<'a> Reader<'a> {
                 if !element.text.is_empty() {
                     element.text.push(' ');
                 }
-                let words: Vec<&str> = text.split_whitespace().collect();
-                element.text.push_str(&words.join(" "));
+                element.text.push_str(&words);
             }
         }
         let parent = self.stack.last().copied();

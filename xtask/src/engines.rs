@@ -1,0 +1,36 @@
+//! Compiled documents in the template engines and mail compilers that senders use;
+//! `tests/engines/README.md` says what each script does.
+
+use std::{path::PathBuf, process::Command};
+
+use anyhow::{Context, Result};
+
+use crate::{clients, process, test};
+
+/// Installs the pinned npm packages and the pinned Python packages.
+pub(crate) fn install() -> Result<()> {
+    clients::install_into(&folder())
+}
+
+/// Compiles every document for every target and dialect, and has all engines render the results.
+pub(crate) fn run() -> Result<()> {
+    let cases = folder().join("out").join("cases.json");
+    std::fs::create_dir_all(cases.parent().context("a parent")?)?;
+    let compiled = test::example("compile-documents").output()?;
+    anyhow::ensure!(
+        compiled.status.success(),
+        "compile-documents failed: {}",
+        String::from_utf8_lossy(&compiled.stderr)
+    );
+    std::fs::write(&cases, &compiled.stdout)?;
+    process::check(
+        Command::new("node")
+            .arg("check.mjs")
+            .arg(&cases)
+            .current_dir(folder()),
+    )
+}
+
+pub(crate) fn folder() -> PathBuf {
+    process::root().join("tests").join("engines")
+}
