@@ -13,6 +13,7 @@ mod suite {
     mod database;
     mod mail;
     mod people;
+    mod sending;
     mod work;
     mod world;
 }
