@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Mcp(Mcp),
     /// Show what Postroom makes of one mail file, without a data folder
     Inspect(Inspect),
+    #[command(flatten)]
+    Document(crate::command::document::Document),
     /// Ask whether this server would dial a URL that somebody gives it
     #[command(subcommand)]
     Egress(Egress),

@@ -2,6 +2,7 @@
 
 mod demo;
 mod doctor;
+pub(crate) mod document;
 pub(crate) mod egress;
 pub(crate) mod event_forward;
 mod import;
@@ -58,6 +59,7 @@ async fn run_command(cli: Cli, terminal: Terminal) -> Done {
         Command::Call(call) => verb::call(call, &global, &config()?, terminal).await,
         Command::Mcp(options) => mcp::run(&serving()?, options).await,
         Command::Inspect(options) => inspect::run(&options, terminal),
+        Command::Document(options) => document::run(&options, terminal),
         Command::Egress(options) => egress::run(&options, &config()?, terminal).await,
         Command::Source(options) => source::run(&options, &global, config, terminal).await,
         Command::Event(Event::Forward(options)) => {

@@ -20,7 +20,7 @@ pub(crate) mod usage;
 
 use postroom_core::{Command, Outcome, SentOutcome};
 use postroom_store::read;
-use postroom_types::{DraftId, ErrorCode};
+use postroom_types::{DraftId, ErrorCode, Permission};
 use serde_json::Value;
 
 pub(crate) use answer::{Fate, changed, fates, recipients_of};
@@ -80,14 +80,29 @@ pub(super) async fn run(
     fingerprint: [u8; 32],
 ) -> Result<Value, Failure> {
     let dry_run = call.context.includes(DRY_RUN);
+    let own_words = intent.is_own_words();
+    if intent.passes_mail_on() {
+        may_read(call, Permission::MessagesRead)?;
+    }
     let written = mail::write(call, intent, fingerprint, dry_run).await?;
     let faults = written.faults;
     let command = Command::QueueMessage(Box::new(written.queue));
     match call.room.store().transact(command).await {
-        Ok(Outcome::Sent(sent)) => answer::queued(call, &sent).await,
+        Ok(Outcome::Sent(sent)) => answer::queued(call, &sent, own_words).await,
         Ok(Outcome::WouldSend(recipients)) => Ok(answer::would_send(&recipients)),
         Ok(_) => Err(ErrorCode::InternalError.into()),
         Err(error) => Err(faults.name(error)),
+    }
+}
+
+/// Whoever may not read something sends it to nobody either.
+fn may_read(call: &Call<'_>, permission: Permission) -> Result<(), Failure> {
+    match call.actor.holds(permission) {
+        true => Ok(()),
+        false => {
+            let failure = Failure::new(ErrorCode::PermissionDenied);
+            Err(failure.with("required", permission.as_str()))
+        }
     }
 }
 
@@ -110,7 +125,7 @@ pub(super) async fn repeated(
         message_id: known.message_id,
         deduplicated: true,
     };
-    answer::queued(call, &sent).await.map(Some)
+    answer::queued(call, &sent, false).await.map(Some)
 }
 
 /// The fingerprint of a draft that is sent: which draft it is, since it goes when it was.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use postroom_core::{DeliveryRow, Direction, RecipientField, SendRow, SentOutcome, WouldSend};
 use postroom_store::read::{self, Message as Stored};
-use postroom_types::{Mailbox, MessageId};
+use postroom_types::{Mailbox, MessageId, Permission};
 use serde_json::{Value, json};
 
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     op::reading::{self, Depth},
     operation::Call,
     schema,
-    view::{ContentNotice, Delivery, Sent, visible},
+    view::{ContentNotice, Delivery, Message, Sent, visible},
 };
 
 /// What became of one mail that was sent.
@@ -74,17 +74,24 @@ fn fate(row: &SendRow, deliveries: &[DeliveryRow]) -> Fate {
     }
 }
 
-/// The mail that a call sent, or that an earlier one with the same key had sent.
-pub(super) async fn queued(call: &Call<'_>, queued: &SentOutcome) -> Result<Value, Failure> {
-    let answer = sent(call, queued.message_id, queued.deduplicated).await?;
+/// The mail that a call sent, or that an earlier one with the same key had sent. `own_words` says that
+/// nothing in it is out of another mail.
+pub(super) async fn queued(
+    call: &Call<'_>,
+    queued: &SentOutcome,
+    own_words: bool,
+) -> Result<Value, Failure> {
+    let answer = sent(call, queued.message_id, queued.deduplicated, own_words).await?;
     schema::write(&answer)
 }
 
-/// A sent mail as it is now.
-pub(crate) async fn sent(
+/// A sent mail as it is now. What stands in it out of other mail, and what somebody else wrote, is for
+/// those who may read mail.
+async fn sent(
     call: &Call<'_>,
     id: MessageId,
     deduplicated: bool,
+    own_words: bool,
 ) -> Result<Sent, Failure> {
     let stored = reading::message(call, id).await?;
     let depth = Depth {
@@ -93,13 +100,30 @@ pub(crate) async fn sent(
             .then_some(postroom_types::limit::MESSAGE_TEXT_CHARS),
         ..Depth::default()
     };
-    let (message, cut) = reading::message_view(call, &stored, depth).await?;
+    let (mut message, cut) = reading::message_view(call, &stored, depth).await?;
+    let withheld = !own_words && !call.actor.holds(Permission::MessagesRead);
+    if withheld {
+        withhold(&mut message);
+    }
     Ok(Sent {
         message,
+        content_withheld: withheld.then(|| Permission::MessagesRead.as_str().to_owned()),
         deduplicated,
         truncated: cut.then_some(true),
         content_notice: ContentNotice,
     })
+}
+
+fn withhold(message: &mut Message) {
+    message.subject = None;
+    message.extracted_text = None;
+    message.text = None;
+    message.in_reply_to = None;
+    message.attachments.clear();
+    message.labels.clear();
+    message.metadata.clear();
+    let people = message.to.iter_mut().chain(&mut message.cc);
+    people.for_each(|mailbox| mailbox.name.clear());
 }
 
 /// What a dry run says.
@@ -127,7 +151,7 @@ pub(crate) fn recipients_of(recipients: &[WouldSend]) -> Vec<Value> {
 
 /// The message that a change of a send was about.
 pub(crate) async fn changed(call: &Call<'_>, id: MessageId) -> Result<Sent, Failure> {
-    sent(call, id, false).await
+    sent(call, id, false, false).await
 }
 
 impl From<&DeliveryRow> for Delivery {

@@ -4,11 +4,12 @@ use base64::{Engine as _, alphabet, engine::general_purpose};
 use postroom_core::SendStep;
 use postroom_mail::compose::File;
 use postroom_store::read;
-use postroom_types::{AttachmentId, ErrorCode, MessageId, UploadId, limit};
+use postroom_types::{AttachmentId, ErrorCode, MessageId, Permission, UploadId, limit};
 
 use super::{
     arguments::{Attachment, Disposition},
     faults::Faults,
+    may_read,
 };
 use crate::{Failure, op::reading, operation::Call};
 
@@ -61,6 +62,9 @@ async fn one(
         }
         .ok_or(ErrorCode::UploadNotFound)
     } else if content.starts_with("att_") {
+        if let Err(failure) = may_read(call, Permission::AttachmentsRead) {
+            return Ok(Err(failure));
+        }
         match content.parse::<AttachmentId>() {
             Ok(id) => attached(call, id).await?,
             Err(_) => None,

@@ -118,6 +118,16 @@ impl Intent {
         }
     }
 
+    /// Whether nothing in the mail is out of another one.
+    pub(super) fn is_own_words(&self) -> bool {
+        matches!(self.aim, Aim::New { .. })
+    }
+
+    /// Whether it hands a mail on to others.
+    pub(super) fn passes_mail_on(&self) -> bool {
+        matches!(self.aim, Aim::Forward { .. })
+    }
+
     /// The same mail out of a draft, which goes when it is sent.
     pub(in crate::op) fn of_draft(mut self, draft: DraftId) -> Self {
         self.draft = Some(draft);

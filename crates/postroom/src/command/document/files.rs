@@ -1,0 +1,112 @@
+//! Files as they are named on the command line: paths, patterns, standard input.
+
+use std::{
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use crate::cli::trouble::Trouble;
+
+/// Bytes of a file that are read: past the bound of a document, so that it is told by its own code.
+const MOST: u64 = 8 * 1024 * 1024;
+/// Files that one pattern may name.
+const FILES: usize = 10_000;
+
+/// One input.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// As it is shown.
+    pub(super) name: String,
+    /// `None` for standard input.
+    path: Option<PathBuf>,
+}
+
+impl Named {
+    /// A file, or standard input for `-`.
+    pub(super) fn one(name: &str) -> Self {
+        if name == "-" {
+            return Self {
+                name: "<stdin>".to_owned(),
+                path: None,
+            };
+        }
+        Self {
+            name: name.to_owned(),
+            path: Some(PathBuf::from(name)),
+        }
+    }
+
+    /// What it holds.
+    pub(super) fn text(&self) -> Result<String, Trouble> {
+        let mut bytes = Vec::new();
+        let read = match &self.path {
+            None => std::io::stdin().lock().take(MOST).read_to_end(&mut bytes),
+            Some(path) => {
+                std::fs::File::open(path).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
+            }
+        };
+        read.map_err(|error| {
+            Trouble::io(
+                format!("{} cannot be read: {error}.", self.name),
+                "Name a file, a pattern, or - for standard input.",
+            )
+        })?;
+        // A byte order mark is how some editors begin a file.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| Trouble::io(format!("{} is not UTF-8.", self.name), "Save it as UTF-8."))
+    }
+}
+
+/// Every file that `names` mean; a pattern that means none is trouble, so that a check of nothing
+/// does not pass.
+pub(super) fn all(names: &[String]) -> Result<Vec<Named>, Trouble> {
+    let mut files = Vec::new();
+    for name in names {
+        // A file may have a name that looks like a pattern.
+        if name == "-" || Path::new(name).exists() || !name.contains(['*', '?', '[']) {
+            files.push(Named::one(name));
+            continue;
+        }
+        let found = glob::glob(name).map_err(|error| {
+            Trouble::usage(
+                format!("`{name}` is no pattern: {error}."),
+                "Use *, ?, ** and [..].",
+            )
+        })?;
+        let before = files.len();
+        let paths = found.filter_map(Result::ok).filter(|path| path.is_file());
+        files.extend(
+            paths
+                .take(FILES)
+                .map(|path| Named::one(&path.to_string_lossy())),
+        );
+        if files.len() == before {
+            return Err(Trouble::io(
+                format!("No file fits `{name}`."),
+                "Correct the pattern, or leave it out.",
+            ));
+        }
+    }
+    Ok(files)
+}
+
+/// Writes a result beside its place and renames it, so that a reader never sees half of it.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+        use std::io::Write as _;
+        file.write_all(bytes)?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    });
+    written.map_err(|error| {
+        Trouble::io(
+            format!("{} cannot be written: {error}.", path.display()),
+            "Name a file in a folder that you may write to.",
+        )
+    })
+}
