@@ -75,11 +75,11 @@ pub mod todo_release;
 pub mod todo_retry;
 pub mod upload_create;
 
-mod drafting;
-mod listing;
+pub mod drafting;
+pub mod listing;
 pub(crate) mod reading;
 mod ruling;
-pub(crate) mod sending;
+pub mod sending;
 mod sourcing;
 pub(crate) mod working;
 

@@ -249,6 +249,9 @@ pub struct Sent {
     pub message: Message,
     /// Whether an earlier call with the same idempotency key had sent it; this one sent nothing.
     pub deduplicated: bool,
+    /// The permission without which subject, texts, names and files of this mail are not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_withheld: Option<String>,
     /// Present and true when a text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<bool>,

@@ -103,6 +103,16 @@ fn names(world: &World) -> Vec<(&'static str, Vec<Value>, Value)> {
             json!("src_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         ),
         (
+            "draft_id",
+            both(&sibling.draft, &foreign.draft),
+            json!("dft_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
+            "identity_id",
+            vec![json!(foreign.identity)],
+            json!("idn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
             "identity",
             vec![json!(foreign.identity)],
             json!("idn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),

@@ -68,11 +68,46 @@ fn bare(schema: &Value) -> Value {
     }
 }
 
+/// A schema of the contract as it is published: with what it refers to in place.
+fn whole(schema: &Value, defs: &Value, contract: &Value) -> Value {
+    match schema {
+        Value::Object(object) => {
+            let mut out = serde_json::Map::new();
+            if let Some(name) = object.get("$ref").and_then(Value::as_str) {
+                let name = name.trim_start_matches("#/$defs/");
+                let Value::Object(found) = whole(&defs[name], defs, contract) else {
+                    panic!("{name} is no schema");
+                };
+                out.extend(found);
+            }
+            if object
+                .get("$comment")
+                .is_some_and(|words| words == "as mail_send")
+            {
+                return contract["mail_send"]["input"]["properties"]["attachments"]["items"]
+                    .clone();
+            }
+            for (name, value) in object {
+                if !matches!(name.as_str(), "$ref" | "$defs") {
+                    out.insert(name.clone(), whole(value, defs, contract));
+                }
+            }
+            Value::Object(out)
+        }
+        Value::Array(items) => items
+            .iter()
+            .map(|item| whole(item, defs, contract))
+            .collect(),
+        other => other.clone(),
+    }
+}
+
 #[test]
 fn every_mail_tool_takes_exactly_what_the_contract_says() {
     let contract = contract();
     for row in TABLE.iter().filter(|row| row.toolset == Toolset::Mail) {
-        let expected = bare(&contract[row.name]["input"]);
+        let input = &contract[row.name]["input"];
+        let expected = bare(&whole(input, &input["$defs"], &contract));
         let found = bare(row.input_schema());
         assert_eq!(found, expected, "{}", row.name);
     }
@@ -117,6 +152,10 @@ fn mail_tools_stand_first_and_in_the_contracts_order() {
         "mail_get_thread",
         "mail_get_message",
         "mail_wait",
+        "mail_get_usage",
+        "mail_send",
+        "mail_reply",
+        "mail_forward",
         "mail_update_labels",
     ] {
         assert!(names.contains(&name), "{name}");
@@ -172,6 +211,12 @@ fn hints_are_those_of_the_contract() {
             assert_eq!(hints, Annotations::CHANGE);
         } else if row.name == "replay_webhook_event" {
             assert!(hints.open_world && !hints.read_only && !hints.destructive);
+        } else if matches!(row.name, "mail_send" | "mail_reply" | "mail_forward") {
+            let sends = Annotations {
+                open_world: true,
+                ..Annotations::ADD
+            };
+            assert_eq!(hints, sends, "{}", row.name);
         } else if matches!(row.toolset, Toolset::Mail | Toolset::Events) {
             assert_eq!(hints, Annotations::READ, "{}", row.name);
         }

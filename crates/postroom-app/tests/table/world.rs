@@ -6,9 +6,13 @@ use postroom_app::{
     Actor, CallContext, Failure, Reply, Room,
     operation::{self, Surface},
     room::{ArchiveMail, RoomOptions, WebhookRequest},
+    transport::TransportOptions,
 };
 use postroom_core::Recipient;
-use postroom_net::egress::{Egress, EgressPolicy};
+use postroom_net::{
+    egress::{Egress, EgressPolicy},
+    smtp::send::{RelayOptions, Security},
+};
 use postroom_types::{IdentityId, Level, RequestId, TenantId, Timestamp};
 use serde_json::{Value, json};
 
@@ -48,6 +52,11 @@ pub(crate) struct Ids {
     pub(crate) issued_source: String,
     pub(crate) target: String,
     pub(crate) delivery: u64,
+    /// A mail that waits for its transport, and one of which nobody knows whether it left.
+    pub(crate) queued: String,
+    pub(crate) uncertain: String,
+    pub(crate) draft: String,
+    pub(crate) sent_draft: String,
 }
 
 /// Todos of one mailbox, each ready for what is done with it.
@@ -76,6 +85,13 @@ impl World {
             ..EgressPolicy::default()
         };
         options.egress = Some(Arc::new(Egress::new(policy).expect("a policy")));
+        // Nobody listens there: what is sent outside stays queued.
+        let mut relay = RelayOptions::new("127.0.0.1", closed_port(), "room.example");
+        relay.security = Security::Plain;
+        options.transport = TransportOptions::Relay {
+            relay,
+            domains: vec!["room.example".to_owned(), "other.example".to_owned()],
+        };
         let room = Room::open(options).await.expect("a room");
         let platform = Actor::local_platform(room.worker_scope().platform());
         let tenant = Actor::local_tenant(room.default_tenant());
@@ -144,7 +160,9 @@ async fn ok(room: &Room, actor: &Actor, name: &str, arguments: Value) -> Value {
 
 /// Makes a mailbox with a key, and takes in a letter with an attachment and an answer to it.
 async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
-    let identity = ok(room, actor, "identity_create", json!({"address": address})).await;
+    let owner = json!({"name": "Olga Owner", "email": "olga@owner.example"});
+    let wanted = json!({"address": address, "owner": owner});
+    let identity = ok(room, actor, "identity_create", wanted).await;
     let id: IdentityId = parsed(&identity["id"]);
     let tenant = actor.tenant.expect("a tenant");
     let alias = json!({"identity": address, "address": format!("alias.{address}")});
@@ -202,8 +220,55 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         source_token: made.token,
         source_secret: made.secret,
         delivery: made.event,
+        queued: sent(room, actor, address, "pia@outside.example", "queued").await,
+        uncertain: sent(
+            room,
+            actor,
+            address,
+            "timeout@simulator.invalid",
+            "uncertain",
+        )
+        .await,
+        draft: draft(room, actor, address).await,
+        sent_draft: draft(room, actor, address).await,
     };
     (ids, text(&key["secret"]))
+}
+
+/// Sends a mail and waits until a transport was tried and it is in a state.
+async fn sent(room: &Room, actor: &Actor, from: &str, to: &str, state: &str) -> String {
+    let mail = json!({
+        "identity": from, "to": [to], "subject": format!("About the {CANARY}"), "text": format!("A {CANARY}."),
+        "idempotency_key": format!("{from} {to}"),
+    });
+    let sent = ok(room, actor, "mail_send", mail).await;
+    let id = sent["id"].as_str().expect("an id").to_owned();
+    let tenant = actor.tenant.expect("a tenant");
+    let mut wake = room.store().feed(tenant);
+    loop {
+        wake.borrow_and_update();
+        let listed = ok(room, actor, "outbox_list", json!({})).await;
+        let listed = listed["data"].as_array().expect("a list").iter();
+        let mut found = listed.filter(|mail| mail["message_id"] == id);
+        let found = found.next().expect("the mail");
+        if found["attempts"] != 0 && found["state"] == state {
+            return id;
+        }
+        wake.changed().await.expect("an open room");
+    }
+}
+
+async fn draft(room: &Room, actor: &Actor, address: &str) -> String {
+    let mail = json!({"to": ["pia@outside.example"], "subject": "Later", "text": "Later."});
+    let wanted = json!({"identity": address, "kind": "send", "mail": mail});
+    let made = ok(room, actor, "draft_create", wanted).await;
+    made["id"].as_str().expect("an id").to_owned()
+}
+
+/// A port on which nobody listens.
+fn closed_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
 }
 
 /// A source whose provider makes the secret.
@@ -424,6 +489,44 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "todo_retry" => json!({"id": ids.todos.failed}),
         "todo_create" => json!({"identity": identity, "queue": "work", "title": "Look"}),
         "queue_update" => json!({"queue": "work", "max_in_flight": 100}),
+        "mail_get_usage" | "outbox_list" | "policy_get" | "suppression_list"
+        | "list_entry_list" => {
+            json!({})
+        }
+        "mail_send" => json!({
+            "identity": identity, "to": ["mia@garage.example"], "subject": "The van", "text": "Is it there?",
+            "idempotency_key": "a new mail",
+        }),
+        "mail_reply" => {
+            json!({"identity": identity, "message_id": ids.message, "text": "Yes.", "idempotency_key": "an answer"})
+        }
+        "mail_forward" => json!({
+            "identity": identity, "message_id": ids.message, "to": ["pia@outside.example"],
+            "idempotency_key": "a forward",
+        }),
+        "delivery_list" => json!({"identity": identity, "message_id": ids.queued}),
+        "send_cancel" => json!({"identity": identity, "message_id": ids.queued}),
+        "send_resolve" => {
+            json!({"identity": identity, "message_id": ids.uncertain, "outcome": "not_sent"})
+        }
+        "upload_create" => json!({"identity": identity, "filename": "terms.txt"}),
+        "draft_create" => {
+            json!({"identity": identity, "kind": "reply", "mail": {"message_id": ids.message}})
+        }
+        "draft_list" => json!({"identity": identity}),
+        "draft_get" => json!({"identity": identity, "draft_id": ids.draft}),
+        "draft_update" => {
+            json!({"identity": identity, "draft_id": ids.draft, "mail": {"subject": "Sooner"}})
+        }
+        "draft_delete" => json!({"identity": identity, "draft_id": ids.draft}),
+        "draft_send" => {
+            json!({"identity": identity, "draft_id": ids.sent_draft, "idempotency_key": "a draft"})
+        }
+        "policy_update" => json!({"max_recipients": 12}),
+        "suppression_add" | "suppression_remove" => json!({"address": "gone@outside.example"}),
+        "list_entry_add" | "list_entry_remove" => {
+            json!({"kind": "block", "entry": "@blocked.example"})
+        }
         "key_get" | "key_rotate" | "key_revoke" => json!({"key_id": ids.key}),
         other => panic!("no arguments for {other}: add a row here"),
     }

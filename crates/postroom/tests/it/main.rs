@@ -16,6 +16,7 @@ mod mail;
 mod mcp;
 mod replay;
 mod rest;
+mod sending;
 mod served;
 mod shapes;
 mod source_verify;

@@ -1,0 +1,622 @@
+//! Mail out from outside: the sandbox, keys against doubles, drafts, uploads, who may write to whom.
+
+use serde_json::{Value, json};
+
+use crate::{
+    mail::deliver,
+    served::{Reply, Served, on_both},
+};
+
+/// The first mailbox of a server.
+const AGENT: &str = "agent@localhost";
+/// A second one.
+const BEN: &str = "ben@localhost";
+
+/// One mailbox over REST with a key of its own.
+pub(crate) struct Desk<'a> {
+    served: &'a Served,
+    pub(crate) address: &'static str,
+    pub(crate) key: String,
+}
+
+impl<'a> Desk<'a> {
+    /// A mailbox that somebody answers for, made if it is not there, with a key of this send scope.
+    pub(crate) async fn open(served: &'a Served, address: &'static str, scope: &str) -> Self {
+        let owner = json!({"name": "Olga Owner", "email": "olga@owner.example"});
+        let path = format!("/v1/identities/{address}");
+        let patch = json!({ "owner": owner });
+        let known = served
+            .ask("PATCH", &path, served.admin(), Some(patch))
+            .await;
+        if known.status == 404 {
+            let wanted = json!({"address": address, "display_name": address, "owner": owner});
+            let made = served.ask("POST", "/v1/identities", served.admin(), Some(wanted));
+            let made = made.await;
+            assert!(matches!(made.status, 200 | 201), "{made:?}");
+        }
+        let wanted = json!({
+            "name": "desk", "level": "identity", "identity": address, "send_scope": scope,
+            "accept_untrusted_send": true,
+        });
+        let key = served
+            .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+            .await;
+        assert_eq!(key.status, 201, "{key:?}");
+        let key = key.json()["secret"].as_str().expect("a secret").to_owned();
+        Self {
+            served,
+            address,
+            key,
+        }
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Reply {
+        let path = format!("/v1/identities/{}/{path}", self.address);
+        self.served.ask("POST", &path, &self.key, Some(body)).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        let path = format!("/v1/identities/{}/{path}", self.address);
+        self.served.ask("GET", &path, &self.key, None).await
+    }
+
+    /// Sends; gives the queued mail.
+    pub(crate) async fn send(&self, mail: Value) -> Value {
+        let reply = self.post("messages", mail).await;
+        assert_eq!(reply.status, 202, "{reply:?}");
+        reply.json()
+    }
+
+    pub(crate) async fn message(&self, id: &Value) -> Value {
+        let id = id.as_str().expect("an id");
+        let reply = self
+            .get(&format!("messages/{id}?include=quoted,headers"))
+            .await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    }
+
+    /// The mail once it is in one of these states.
+    pub(crate) async fn until(&self, id: &Value, states: &[&str]) -> Value {
+        for _ in 0..400 {
+            let message = self.message(id).await;
+            if states.contains(&message["status"].as_str().unwrap_or_default()) {
+                return message;
+            }
+            // The server tells of changes by waits and streams; a look now and then is enough here.
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        panic!("never {states:?}: {}", self.message(id).await);
+    }
+
+    /// The next mail that comes in.
+    pub(crate) async fn wait(&self, query: &str) -> Value {
+        let reply = self.get(&format!("wait?timeout_seconds=20&{query}")).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let reply = reply.json();
+        assert_eq!(reply["timed_out"], false, "{reply}");
+        reply["message"].clone()
+    }
+}
+
+const EPOCH: &str = "since=2020-01-01T00:00:00Z";
+
+#[test]
+fn mail_between_two_mailboxes_here_goes_round_and_threads_on_both_sides() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let ben = Desk::open(&served, BEN, "thread").await;
+        let sent = ann
+            .send(json!({
+                "to": [{"address": BEN, "name": "Ben"}], "cc": ["carla@outside.example"], "bcc": ["dora@outside.example"],
+                "subject": "The van on Friday", "text": "Is it there?", "idempotency_key": "one",
+                "headers": {"X-Ticket": "17"}, "metadata": {"order": "7"}, "labels": ["asked"],
+            }))
+            .await;
+        assert_eq!(sent["status"], "queued");
+        assert_eq!(sent["direction"], "outbound");
+        assert_eq!(sent["deduplicated"], false);
+        assert_eq!(sent["trust"], Value::Null);
+        assert_eq!(sent["metadata"]["order"], "7");
+        assert_eq!(sent["labels"], json!(["asked"]));
+        let sent = ann.until(&sent["id"], &["submitted", "delivered"]).await;
+        let fate = |address: &str| {
+            let deliveries = sent["deliveries"].as_array().expect("deliveries").iter();
+            let found = deliveries.filter(|delivery| delivery["address"] == address);
+            found.cloned().next().unwrap_or_else(|| panic!("{sent}"))
+        };
+        assert_eq!(fate(BEN)["status"], "delivered");
+        assert_eq!(fate("carla@outside.example")["status"], "submitted");
+        assert_eq!(fate("dora@outside.example")["field"], "bcc");
+        assert_eq!(
+            sent["bcc"][0]["address"], "dora@outside.example",
+            "its sender sees it"
+        );
+
+        let came = ben.wait(EPOCH).await;
+        assert_eq!(came["subject"], "The van on Friday");
+        assert_eq!(came["from"]["address"], AGENT);
+        assert_eq!(came["bcc"], json!([]));
+        let came = ben.message(&came["id"]).await;
+        assert!(
+            !came.to_string().contains("dora"),
+            "a blind copy is in no field: {came}"
+        );
+        assert!(came.to_string().contains("X-Ticket"), "{came}");
+
+        let answer = json!({"text": "It is.", "idempotency_key": "two", "reply_all": true});
+        let path = format!("messages/{}/reply", came["id"].as_str().expect("an id"));
+        let answered = ben.post(&path, answer).await;
+        assert_eq!(answered.status, 202, "{answered:?}");
+        let answered = answered.json();
+        assert_eq!(answered["subject"], "Re: The van on Friday");
+        assert_eq!(answered["to"][0]["address"], AGENT);
+        assert_eq!(answered["cc"][0]["address"], "carla@outside.example");
+        let back = ann.wait(&format!("{EPOCH}&kind=reply")).await;
+        assert_eq!(back["thread_id"], sent["thread_id"], "it joins the thread");
+        assert_eq!(back["in_reply_to"], sent["rfc_message_id"]);
+        let thread = sent["thread_id"].as_str().expect("an id");
+        let thread = ann.get(&format!("threads/{thread}")).await.json();
+        assert_eq!(thread["message_count"], 2);
+        assert_eq!(thread["last_direction"], "inbound");
+        let usage = served.ask("GET", "/v1/usage", &ann.key, None).await.json();
+        let sends = usage["features"].as_array().expect("features").iter();
+        let mut sends = sends.filter(|feature| feature["feature"] == "sends");
+        // Three of Ann's and two of Ben's.
+        assert_eq!(sends.next().expect("sends")["used"], 5, "{usage}");
+        assert_eq!(usage["caps"][0]["cap"], "identity");
+        assert_eq!(usage["caps"][0]["used"], 3);
+    });
+}
+
+#[test]
+fn one_key_is_one_mail_whatever_is_repeated() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let mail = json!({"to": ["eve@outside.example"], "subject": "Once", "text": "Only once.", "idempotency_key": "k"});
+        let first = ann.post("messages", mail.clone()).await;
+        assert_eq!(
+            (first.status, first.header("idempotent-replayed")),
+            (202, None)
+        );
+        let again = ann.post("messages", mail.clone()).await;
+        assert_eq!(again.header("idempotent-replayed"), Some("true"));
+        let (first, again) = (first.json(), again.json());
+        assert_eq!(again["deduplicated"], true);
+        assert_eq!(first["id"], again["id"]);
+        assert_eq!(first["rfc_message_id"], again["rfc_message_id"]);
+
+        let all = (0..8).map(|_| ann.post("messages", mail.clone()));
+        for reply in futures_util::future::join_all(all).await {
+            assert_eq!(reply.json()["id"], first["id"]);
+        }
+        let outbox = served.ask("GET", "/v1/outbox", &ann.key, None).await.json();
+        assert_eq!(outbox["data"].as_array().expect("a list").len(), 1);
+
+        let mut other = mail.clone();
+        other["text"] = json!("Something else.");
+        let conflict = ann.post("messages", other).await;
+        assert_eq!(
+            (conflict.status, conflict.code().as_str()),
+            (409, "idempotency_conflict")
+        );
+        assert_eq!(
+            conflict.json()["error"]["details"]["original_message_id"],
+            first["id"]
+        );
+        for (key, code) in [
+            (Value::Null, "idempotency_key_required"),
+            (json!(""), "invalid_idempotency_key"),
+            (json!("k\u{e9}y"), "invalid_idempotency_key"),
+            (json!("x".repeat(256)), "invalid_idempotency_key"),
+        ] {
+            let mut bad = mail.clone();
+            bad["idempotency_key"] = key.clone();
+            let refused = ann.post("messages", bad).await;
+            assert_eq!(
+                (refused.status, refused.code().as_str()),
+                (400, code),
+                "{key}"
+            );
+        }
+        // The header says the same.
+        let path = format!("{}/v1/identities/{AGENT}/messages", served.local_url());
+        let mut bare = mail.clone();
+        bare.as_object_mut()
+            .expect("an object")
+            .remove("idempotency_key");
+        let by_header = served
+            .http
+            .post(path)
+            .bearer_auth(&ann.key)
+            .header("content-type", "application/json")
+            .header("idempotency-key", "k")
+            .body(bare.to_string());
+        let by_header = Reply::of(by_header.send().await.expect("an answer")).await;
+        assert_eq!(by_header.json()["id"], first["id"]);
+    });
+}
+
+#[test]
+fn a_key_writes_to_whom_it_may_and_a_refusal_says_why() {
+    on_both("serve", async |served| {
+        let strict = Desk::open(&served, AGENT, "thread").await;
+        deliver(served.text("smtp"), AGENT, "Hello agent");
+        let came = strict.wait(EPOCH).await;
+        let stranger = json!({"to": ["eve@outside.example"], "subject": "Psst", "text": "Secret.", "idempotency_key": "a"});
+        let refused = strict.post("messages", stranger.clone()).await;
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (403, "policy_denied")
+        );
+        let error = refused.json()["error"].clone();
+        assert_eq!(
+            error["details"]["recipients"],
+            json!(["eve@outside.example"])
+        );
+        assert!(
+            error["details"]["reason"].is_string() && error["fix"].is_string(),
+            "{error}"
+        );
+        let id = came["id"].as_str().expect("an id");
+        let forward = json!({"to": ["eve@outside.example"], "idempotency_key": "b"});
+        let refused = strict
+            .post(&format!("messages/{id}/forward"), forward)
+            .await;
+        assert_eq!(refused.code(), "policy_denied");
+        let answer = json!({"text": "Hello.", "idempotency_key": "c"});
+        let answered = strict.post(&format!("messages/{id}/reply"), answer).await;
+        assert_eq!(answered.status, 202, "{answered:?}");
+
+        let known = Desk::open(&served, AGENT, "known").await;
+        let again = json!({"to": ["sender@outside.example"], "subject": "New", "text": "Hi.", "idempotency_key": "d"});
+        assert_eq!(known.post("messages", again).await.status, 202);
+        let refused = known.post("messages", stranger.clone()).await;
+        assert_eq!(refused.code(), "policy_denied");
+        let outbox = served
+            .ask("GET", "/v1/outbox", &known.key, None)
+            .await
+            .json();
+        assert_eq!(
+            outbox["data"].as_array().expect("a list").len(),
+            2,
+            "nothing else was stored"
+        );
+
+        let both =
+            json!({"name": "wide", "level": "identity", "identity": AGENT, "send_scope": "anyone"});
+        let refused = served
+            .ask("POST", "/v1/keys", served.admin(), Some(both))
+            .await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        assert_eq!(
+            refused.json()["error"]["details"]["reason"],
+            "untrusted_send"
+        );
+        let anyone = Desk::open(&served, AGENT, "anyone").await;
+        assert_eq!(anyone.post("messages", stranger).await.status, 202);
+    });
+}
+
+#[test]
+fn refusals_come_in_their_order_and_store_nothing() {
+    on_both("serve", async |served| {
+        let fresh = json!({"address": "new@localhost"});
+        served
+            .ask("POST", "/v1/identities", served.admin(), Some(fresh))
+            .await;
+        let mail = |extra: Value| {
+            let mut mail = json!({"to": ["eve@outside.example"], "subject": "S", "text": "T", "idempotency_key": "k"});
+            for (name, value) in extra.as_object().expect("an object") {
+                mail[name] = value.clone();
+            }
+            mail
+        };
+        let refused = served
+            .ask(
+                "POST",
+                "/v1/identities/new@localhost/messages",
+                served.admin(),
+                Some(mail(json!({}))),
+            )
+            .await;
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (409, "identity_owner_required")
+        );
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        for (extra, status, code) in [
+            (
+                json!({"thread_id": "thr_01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
+                404,
+                "thread_not_found",
+            ),
+            (json!({"to": ["nobody"]}), 400, "address_invalid"),
+            (
+                json!({"to": ["j\u{f6}rg@outside.example"]}),
+                400,
+                "address_unsupported",
+            ),
+            (
+                json!({"to": (0..11).map(|n| format!("p{n}@outside.example")).collect::<Vec<_>>()}),
+                400,
+                "too_many_recipients",
+            ),
+            (
+                json!({"kind": "marketing"}),
+                400,
+                "marketing_requirements_missing",
+            ),
+            (json!({"kind": "auto_reply"}), 409, "auto_reply_not_allowed"),
+            (
+                json!({"headers": {"Bcc": "eve@outside.example"}}),
+                400,
+                "header_not_allowed",
+            ),
+            (
+                json!({"headers": {"X-A": "one\r\nBcc: eve@outside.example"}}),
+                400,
+                "invalid_request",
+            ),
+            (
+                json!({"subject": "one\r\nBcc: eve@outside.example"}),
+                400,
+                "invalid_request",
+            ),
+            (json!({"subject": "one\u{2028}two"}), 400, "invalid_request"),
+            (json!({"text": null}), 400, "invalid_request"),
+            (json!({"text": "a\u{0}b"}), 400, "invalid_request"),
+            (
+                json!({"from_address": "other@localhost"}),
+                400,
+                "invalid_request",
+            ),
+            (
+                json!({"attachments": [{"filename": "a", "content_type": "text/plain", "content_base64": "?"}]}),
+                400,
+                "invalid_request",
+            ),
+            (
+                json!({"attachments": [{"filename": "a", "content_type": "text/plain", "content_base64": "upl_01ARZ3NDEKTSV4RRFFQ69G5FAV"}]}),
+                404,
+                "upload_not_found",
+            ),
+            (
+                json!({"attachments": [{"filename": "a", "content_type": "text/plain", "content_base64": "att_01ARZ3NDEKTSV4RRFFQ69G5FAV"}]}),
+                404,
+                "attachment_not_found",
+            ),
+        ] {
+            let refused = ann.post("messages", mail(extra.clone())).await;
+            assert_eq!(
+                (refused.status, refused.code().as_str()),
+                (status, code),
+                "{extra}: {refused:?}"
+            );
+        }
+        let unknown = json!({"text": "T", "idempotency_key": "k"});
+        let refused = ann
+            .post("messages/msg_01ARZ3NDEKTSV4RRFFQ69G5FAV/reply", unknown)
+            .await;
+        assert_eq!(refused.code(), "message_not_found");
+        let outbox = served.ask("GET", "/v1/outbox", &ann.key, None).await.json();
+        assert_eq!(outbox["data"], json!([]));
+        // The key of a refused call is free.
+        assert_eq!(ann.post("messages", mail(json!({}))).await.status, 202);
+        let dry = ann
+            .post(
+                "messages?dry_run=true",
+                mail(json!({"idempotency_key": "dry"})),
+            )
+            .await;
+        assert_eq!(dry.status, 200, "{dry:?}");
+        assert_eq!(dry.json()["would_send"], true);
+        assert_eq!(dry.json()["recipients"][0]["status"], "queued");
+        let paused = json!({"status": "paused"});
+        served
+            .ask(
+                "PATCH",
+                &format!("/v1/identities/{AGENT}"),
+                served.admin(),
+                Some(paused),
+            )
+            .await;
+        let refused = ann
+            .post("messages", mail(json!({"idempotency_key": "p"})))
+            .await;
+        assert_eq!(
+            (refused.status, refused.code().as_str()),
+            (409, "identity_paused")
+        );
+        assert_eq!(refused.json()["error"]["details"]["reason"], "manual");
+    });
+}
+
+#[test]
+fn addresses_that_play_a_fate_play_it_and_some_are_not_written_to_again() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        for (local, status) in [
+            ("delivered", "delivered"),
+            ("bounce", "bounced"),
+            ("softbounce", "bounced"),
+            ("complaint", "complained"),
+            ("deferred", "deferred"),
+            ("reject", "rejected"),
+            ("timeout", "uncertain"),
+        ] {
+            let to = format!("{local}@simulator.invalid");
+            let sent = ann
+                .send(json!({"to": [to], "subject": local, "text": "T", "idempotency_key": local}))
+                .await;
+            ann.until(&sent["id"], &[status]).await;
+        }
+        let uncertain = served
+            .ask("GET", "/v1/outbox?state=uncertain", &ann.key, None)
+            .await
+            .json();
+        let id = uncertain["data"][0]["message_id"].clone();
+        assert_eq!(
+            uncertain["data"][0]["deliveries"][0]["reason"], "transport_timeout",
+            "{uncertain}"
+        );
+        let path = format!("messages/{}", id.as_str().expect("an id"));
+        let resolved = ann
+            .post(&format!("{path}/resolve"), json!({"outcome": "not_sent"}))
+            .await;
+        assert_eq!(resolved.json()["status"], "failed", "{resolved:?}");
+        let again = ann
+            .post(&format!("{path}/resolve"), json!({"outcome": "sent"}))
+            .await;
+        assert_eq!(again.code(), "not_uncertain");
+        let cancel = ann.post(&format!("{path}/cancel"), json!({})).await;
+        assert_eq!(cancel.code(), "not_cancelable");
+    });
+}
+
+#[test]
+fn a_large_file_goes_by_its_id_and_comes_back_byte_for_byte() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let file: Vec<u8> = (0..20 * 1024 * 1024_u32)
+            .map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        let url = format!(
+            "{}/v1/identities/{AGENT}/uploads?filename=plan.bin",
+            served.local_url()
+        );
+        let upload = served
+            .http
+            .post(url)
+            .bearer_auth(&ann.key)
+            .header("content-type", "application/x-plan")
+            .body(file.clone());
+        let upload = Reply::of(upload.send().await.expect("an answer")).await;
+        assert_eq!(upload.status, 201, "{upload:?}");
+        let upload = upload.json();
+        assert_eq!(upload["size"], file.len());
+        let mail = json!({
+            "to": ["eve@outside.example"], "subject": "The plan", "text": "Attached.", "idempotency_key": "f",
+            "attachments": [{"filename": "", "content_type": "", "content_base64": upload["id"]}],
+        });
+        assert!(mail.to_string().len() < 2_048);
+        let sent = ann.send(mail).await;
+        assert_eq!(sent["attachments"][0]["filename"], "plan.bin");
+        assert_eq!(sent["attachments"][0]["size"], file.len());
+        // Once more by the attachment's id.
+        let mail = json!({
+            "to": ["eve@outside.example"], "subject": "Again", "text": "Attached.", "idempotency_key": "g",
+            "attachments": [{"filename": "again.bin", "content_type": "", "content_base64": sent["attachments"][0]["id"]}],
+        });
+        let again = ann.send(mail).await;
+        assert_eq!(again["attachments"][0]["size"], file.len());
+        let path = format!(
+            "/v1/identities/{AGENT}/messages/{}/raw",
+            again["id"].as_str().expect("an id")
+        );
+        let raw = served
+            .http
+            .get(format!("{}{path}", served.local_url()))
+            .bearer_auth(&ann.key)
+            .send()
+            .await
+            .expect("an answer");
+        let raw = raw.bytes().await.expect("bytes");
+        let body = postroom_mail::attachment(&raw, 0).expect("an attachment");
+        assert!(body.bytes == file, "the same bytes");
+    });
+}
+
+#[test]
+fn a_draft_keeps_its_files_through_changes_and_goes_when_it_is_sent() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let file = json!([{"filename": "a.txt", "content_type": "text/plain", "content_base64": "aGVsbG8="}]);
+        let mail = json!({"to": ["eve@outside.example"], "subject": "Draft", "text": "First.", "attachments": file});
+        let draft = ann
+            .post("drafts", json!({"kind": "send", "mail": mail}))
+            .await;
+        assert_eq!(draft.status, 201, "{draft:?}");
+        let draft = draft.json();
+        let path = format!(
+            "/v1/identities/{AGENT}/drafts/{}",
+            draft["id"].as_str().expect("an id")
+        );
+        let change = json!({"mail": {"text": "Second."}, "etag": draft["etag"]});
+        let changed = served
+            .ask("PATCH", &path, &ann.key, Some(change.clone()))
+            .await;
+        assert_eq!(changed.status, 200, "{changed:?}");
+        let stale = served.ask("PATCH", &path, &ann.key, Some(change)).await;
+        assert_eq!((stale.status, stale.code().as_str()), (409, "conflict"));
+        let send = format!("{path}/send");
+        let key = json!({"idempotency_key": "d"});
+        let sent = served.ask("POST", &send, &ann.key, Some(key.clone())).await;
+        assert_eq!(sent.status, 202, "{sent:?}");
+        let sent = sent.json();
+        assert_eq!(sent["extracted_text"], "Second.");
+        assert_eq!(sent["attachments"][0]["filename"], "a.txt");
+        let gone = served.ask("GET", &path, &ann.key, None).await;
+        assert_eq!(gone.code(), "draft_not_found");
+        let again = served.ask("POST", &send, &ann.key, Some(key)).await;
+        assert_eq!(again.json()["id"], sent["id"]);
+        assert_eq!(again.json()["deduplicated"], true);
+        let wrong = ann
+            .post(
+                "drafts",
+                json!({"kind": "reply", "mail": {"to": ["x@y.example"]}}),
+            )
+            .await;
+        assert_eq!(wrong.code(), "invalid_request");
+    });
+}
+
+#[test]
+fn two_mailboxes_that_answer_each_other_by_themselves_stop_and_the_thread_says_why() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let ben = Desk::open(&served, BEN, "thread").await;
+        ann.send(
+            json!({"to": [BEN], "subject": "Away?", "text": "Hello.", "idempotency_key": "start"}),
+        )
+        .await;
+        let mut seen = Vec::new();
+        let mut refusals = Vec::new();
+        // Each answers the newest mail of the other until it may not.
+        'talk: for _ in 0..20 {
+            for desk in [&ben, &ann] {
+                let mut query = "timeout_seconds=2&since=2020-01-01T00:00:00Z".to_owned();
+                if desk.address == AGENT {
+                    query.push_str("&kind=reply");
+                }
+                let came = loop {
+                    let reply = desk.get(&format!("wait?{query}")).await.json();
+                    if reply["timed_out"] == true {
+                        break 'talk;
+                    }
+                    let id = reply["message"]["id"].clone();
+                    if !seen.contains(&id) {
+                        break reply["message"].clone();
+                    }
+                    let at = reply["message"]["received_at"]
+                        .as_str()
+                        .expect("an instant");
+                    query = format!("timeout_seconds=2&since={at}");
+                };
+                seen.push(came["id"].clone());
+                let id = came["id"].as_str().expect("an id");
+                let answer =
+                    json!({"text": "I am away.", "kind": "auto_reply", "idempotency_key": id});
+                let reply = desk.post(&format!("messages/{id}/reply"), answer).await;
+                if reply.status != 202 {
+                    refusals.push((desk.address, reply.code(), came["thread_id"].clone()));
+                    break 'talk;
+                }
+            }
+        }
+        assert!(seen.len() <= 3, "{} mails were answered", seen.len());
+        let (address, code, thread) = refusals.pop().expect("a refusal");
+        assert_eq!(code, "auto_reply_not_allowed");
+        let _ = (address, thread);
+    });
+}
