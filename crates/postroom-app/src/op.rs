@@ -2,6 +2,8 @@
 
 pub mod address_add;
 pub mod address_retire;
+pub mod check_ir;
+pub mod compile_ir;
 pub mod delivery_list;
 pub mod deployment_get;
 pub mod draft_create;
@@ -20,6 +22,7 @@ pub mod key_get;
 pub mod key_list;
 pub mod key_revoke;
 pub mod key_rotate;
+pub mod lint_html;
 pub mod list_entry_add;
 pub mod list_entry_list;
 pub mod list_entry_remove;
@@ -44,6 +47,7 @@ pub mod policy_get;
 pub mod policy_update;
 pub mod queue_list;
 pub mod queue_update;
+pub mod repair_ir;
 pub mod replay_webhook_event;
 pub mod send_cancel;
 pub mod send_resolve;
@@ -75,6 +79,7 @@ pub mod todo_release;
 pub mod todo_retry;
 pub mod upload_create;
 
+mod composing;
 pub mod drafting;
 pub mod listing;
 pub(crate) mod reading;
