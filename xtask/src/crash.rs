@@ -1,10 +1,11 @@
 //! `cargo xtask crash`: kills the server with SIGKILL at random points while mail comes in, starts it
 //! again, and counts from outside (straight from the database) what was acknowledged and lost, or
-//! stored twice. `--sync-order` watches the system calls instead: a sync between the end of a mail's
-//! data and its acknowledgement.
+//! stored twice. `crash send` kills it while mail leaves, and counts at the relay. `--sync-order` watches
+//! the system calls instead: a sync between the end of a mail's data and its acknowledgement.
 
 mod database;
 mod deliveries;
+mod send;
 mod server;
 mod smtp;
 mod source;
@@ -30,9 +31,21 @@ pub(crate) use source::Source;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
+    /// What to kill the server at; mail that comes in and imports when left out.
+    #[arg(value_enum)]
+    name: Option<Name>,
     /// Kills of each kind on each database.
     #[arg(long, default_value_t = 20)]
     rounds: usize,
+    /// Mails that are sent, with `send`.
+    #[arg(long, default_value_t = 1_000)]
+    count: usize,
+    /// Hand the relay one mail twice, with `send`: the command has to fail.
+    #[arg(long)]
+    planted: bool,
+    /// Leave PostgreSQL out.
+    #[arg(long)]
+    sqlite_only: bool,
     /// Watch the system calls of this many acknowledgements instead (needs strace).
     #[arg(long, value_name = "ACKNOWLEDGEMENTS")]
     sync_order: Option<usize>,
@@ -47,11 +60,33 @@ pub(crate) struct Options {
     seed: u64,
 }
 
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Name {
+    /// Mail that is sent: each reaches the relay once, or its row says that nobody knows.
+    Send,
+}
+
 pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(count) = options.sync_order {
         return sync_order::run(count);
     }
+    let sending = |postgres_url: Option<&str>| {
+        let run = send::Run {
+            count: options.count,
+            kills: options.rounds,
+            seed: options.seed,
+            settle: true,
+            planted: options.planted,
+        };
+        sent(&run, postgres_url)
+    };
+    if let (Some(Name::Send), true) = (options.name, options.sqlite_only) {
+        return sending(None);
+    }
     let cluster = postgres::Cluster::start()?;
+    if let Some(Name::Send) = options.name {
+        return sending(Some(&cluster.url));
+    }
     if let Some(count) = options.deliveries {
         return delivered(count, options.rounds, options.seed, &cluster.url);
     }
@@ -66,6 +101,14 @@ pub(crate) fn short(postgres_url: &str) -> Result<()> {
     kills(3, 7, postgres_url)?;
     delivered(1_000, 3, 7, postgres_url)?;
     worked_off(200, 24, 7, postgres_url)?;
+    let sends = send::Run {
+        count: 300,
+        kills: 12,
+        seed: 7,
+        settle: false,
+        planted: false,
+    };
+    sent(&sends, Some(postgres_url))?;
     sync_order::run(300)
 }
 
@@ -74,6 +117,19 @@ fn delivered(count: usize, kills: usize, seed: u64, postgres_url: &str) -> Resul
         let folder = tempfile::tempdir()?;
         let database = Database::new(folder.path(), postgres)?;
         deliveries::run(folder.path(), &database, count, kills, seed)?;
+    }
+    Ok(())
+}
+
+/// On SQLite, and on PostgreSQL where there is one.
+fn sent(run: &send::Run, postgres_url: Option<&str>) -> Result<()> {
+    for postgres in [None, postgres_url]
+        .into_iter()
+        .take(1 + usize::from(postgres_url.is_some()))
+    {
+        let folder = tempfile::tempdir()?;
+        let database = Database::new(folder.path(), postgres)?;
+        send::run(folder.path(), &database, run)?;
     }
     Ok(())
 }

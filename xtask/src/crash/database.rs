@@ -10,6 +10,19 @@ use anyhow::Result;
 
 use crate::process;
 
+/// One recipient of a send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SendRow {
+    /// The Message-ID without brackets.
+    pub(crate) id: String,
+    /// How far the send is.
+    pub(crate) state: String,
+    /// The recipient.
+    pub(crate) address: String,
+    /// What became of it for them.
+    pub(crate) status: String,
+}
+
 /// One database under test.
 pub(crate) enum Database {
     /// A file in the data folder.
@@ -126,6 +139,25 @@ impl Database {
              outcome IN ('reaped', 'lease_expired')",
         )?;
         Ok(longest.trim().parse()?)
+    }
+
+    /// Every recipient of every send.
+    pub(crate) fn sends(&self) -> Result<Vec<SendRow>> {
+        let rows = self.query(
+            "SELECT sends.rfc_message_id, sends.state, deliveries.address, deliveries.status FROM sends JOIN \
+             deliveries ON deliveries.message_id = sends.message_id",
+        )?;
+        let read = |row: &str| {
+            let mut columns = row.split('|').map(str::to_owned);
+            let mut next = || columns.next().unwrap_or_default();
+            SendRow {
+                id: next(),
+                state: next(),
+                address: next(),
+                status: next(),
+            }
+        };
+        Ok(rows.lines().map(read).collect())
     }
 
     /// How many messages there are.

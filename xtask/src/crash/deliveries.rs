@@ -4,7 +4,7 @@
 use std::{
     collections::BTreeSet,
     path::Path,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -76,6 +76,16 @@ pub(crate) fn run(
 
 /// Starts the built binary on `listen`; a port that was just left may take a moment.
 pub(super) fn start(data: &Path, listen: &str, database: &Database) -> Result<(Value, Running)> {
+    start_with(data, listen, database, |_| {})
+}
+
+/// As [`start`], with a word about its environment.
+pub(super) fn start_with(
+    data: &Path,
+    listen: &str,
+    database: &Database,
+    configure: impl Fn(&mut Command),
+) -> Result<(Value, Running)> {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
         let mut command = test::binary("postroom");
@@ -95,6 +105,7 @@ pub(super) fn start(data: &Path, listen: &str, database: &Database) -> Result<(V
             .env("POSTROOM_RATE_TENANT", "1000000")
             .stderr(Stdio::null());
         database.configure(&mut command);
+        configure(&mut command);
         match server::start(&mut command) {
             Err(_) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(100));

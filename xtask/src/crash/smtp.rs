@@ -39,8 +39,13 @@ impl Client {
 
     /// Sends one mail; returns after its 250.
     pub(crate) fn send(&mut self, mail: &str) -> Result<()> {
+        self.send_to(RECIPIENT, mail)
+    }
+
+    /// Sends one mail to somebody else.
+    pub(crate) fn send_to(&mut self, recipient: &str, mail: &str) -> Result<()> {
         self.command("MAIL FROM:<sender@elsewhere.example>", "250")?;
-        self.command(&format!("RCPT TO:<{RECIPIENT}>"), "250")?;
+        self.command(&format!("RCPT TO:<{recipient}>"), "250")?;
         self.command("DATA", "354")?;
         self.stream.write_all(format!("{mail}.\r\n").as_bytes())?;
         self.expect("250")
