@@ -170,6 +170,14 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     }
 }
 
+/// The document as the passes leave it.
+pub(crate) fn hydrated(input: Input<'_>) -> Option<serde_json::Value> {
+    let (mut root, origins, _) = take(input).ok()?;
+    let mut findings = Findings::new(origins);
+    pass::run(&mut root, &mut findings, true, RepairOptions::default());
+    Some(root.to_json())
+}
+
 /// How a document is looked at.
 #[derive(Clone, Copy)]
 struct Mode<'m> {

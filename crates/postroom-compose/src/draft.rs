@@ -152,6 +152,20 @@ impl Node {
         self.value == Value::Null
     }
 
+    /// Makes the value and all inside it stand at `origin`.
+    pub(crate) fn settle_at(&mut self, origin: Origin) {
+        self.origin = origin;
+        match &mut self.value {
+            Value::Array(items) => items.iter_mut().for_each(|item| item.settle_at(origin)),
+            Value::Object(object) => {
+                for (_, node) in &mut object.0 {
+                    node.settle_at(origin);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Type of the block that the value is.
     pub(crate) fn kind(&self) -> Option<&str> {
         self.as_object()?.string("type")

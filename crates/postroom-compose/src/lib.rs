@@ -33,8 +33,10 @@
 //! others need compiled output or knowledge of mail programs and come from `emit` and `lint`.
 
 pub mod backend;
+mod canonical;
 mod check;
 mod compile;
+mod describe;
 pub mod dialect;
 mod draft;
 pub mod emit;
@@ -45,14 +47,20 @@ pub mod lint;
 pub mod model;
 mod notation;
 mod pass;
+mod patch;
 mod read;
+mod schema;
 pub mod scope;
 mod sense;
 mod source;
 
+pub use canonical::{canonical, print, with_defaults};
 pub use check::{Checked, Input, Repaired, check, check_with, repair, repair_with};
 pub use compile::{Made, compile};
+pub use describe::{Detail, describe};
 pub use findings::Applied;
 pub use issue::{Code, Issue, Severity};
 pub use pass::RepairOptions;
+pub use patch::{Change, Difference, Patched, diff, patch};
+pub use schema::{SchemaKind, schema};
 pub use source::{Position, Source};

@@ -245,6 +245,13 @@ codes! {
     WidthOverflow Warning "width.overflow" "A block wider than its column."
         "It pushes the column out of the mail."
         "Set a width that fits, or leave it out.";
+    // Changes.
+    PatchTarget Error "patch.target" "A change names a block that is not there."
+        "Changes find their blocks by id."
+        "Take the ids of the repaired document.";
+    PatchInvalid Error "patch.invalid" "A change that cannot be made."
+        "All changes of a patch are made, or none."
+        "Correct it as the message says.";
     // Results.
     IssuesTruncated Info "issues.truncated" "Some issues are not listed."
         "At most 200 are."

@@ -177,7 +177,7 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Name => Some(path(node, name, false, pass)),
         Form::Path => Some(path(node, name, true, pass)),
         Form::Item => Some(enumeration::item(node, pass)),
-        Form::Any => kept(),
+        Form::Any => Some(sample(node)),
     }
 }
 
@@ -377,6 +377,20 @@ fn objects(
         *item = object(item, singular, rows, pass);
     }
     node
+}
+
+/// A sample; the JSON text of a list or object counts as what it says, for writers whose schema has
+/// no open objects.
+fn sample(node: &Node) -> Node {
+    let text = node.as_str().unwrap_or_default().trim_start();
+    if !text.starts_with(['[', '{']) || text.starts_with("[[") || text.starts_with("{{") {
+        return node.clone();
+    }
+    let Ok((mut inner, ..)) = crate::draft::parse(text) else {
+        return node.clone();
+    };
+    inner.settle_at(node.origin);
+    inner
 }
 
 /// Attributes that are passed through; `None` when none is left.

@@ -170,6 +170,13 @@ pub(super) fn item(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
     ];
     match &node.value {
         Value::String(text) if VariableType::named(text).is_some() => node.clone(),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            let Ok((mut inner, ..)) = crate::draft::parse(text) else {
+                return word(node, "item", WORDS, pass);
+            };
+            inner.settle_at(node.origin);
+            item(&inner, pass)
+        }
         Value::String(_) => word(node, "item", WORDS, pass),
         Value::Object(object) => {
             let fields = object
