@@ -32,7 +32,6 @@ const BANNED: &[(&str, &str)] = &[
     ("openssl-sys", "TLS is rustls"),
     ("native-tls", "TLS is rustls"),
     ("aws-lc-sys", "one crypto library: ring"),
-    ("rusqlite", "a second SQLite cannot be linked beside sqlx"),
 ];
 
 /// `cargo metadata` as JSON.

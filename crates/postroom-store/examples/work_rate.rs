@@ -220,37 +220,27 @@ async fn finished(dir: &std::path::Path, url: Option<&str>, tenant: TenantId, co
     let tenant = tenant.bits();
     match url {
         None => {
-            use sqlx::Connection as _;
-            let options = sqlx::sqlite::SqliteConnectOptions::new()
-                .filename(dir.join("postroom.sqlite"))
-                .busy_timeout(Duration::from_secs(60));
-            let mut conn = sqlx::SqliteConnection::connect_with(&options)
-                .await
-                .expect("opens");
+            let conn = rusqlite::Connection::open(dir.join("postroom.sqlite")).expect("opens");
+            conn.busy_timeout(Duration::from_secs(60)).expect("waits");
             let sql = format!(
                 "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < {count}) \
                  INSERT INTO todos ({columns}) SELECT x'{tenant:032x}', \
                  CAST(printf('%016d', n) AS BLOB), 1, 'triage', 'finished', 0, 0, 0, 5, 1, 'done', \
                  1, 1, 1, 1 FROM n"
             );
-            sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-                .execute(&mut conn)
-                .await
-                .expect("inserted");
+            conn.execute_batch(&sql).expect("inserted");
         }
         Some(url) => {
-            use sqlx::Connection as _;
-            let mut conn = sqlx::PgConnection::connect(url).await.expect("opens");
+            let connected = tokio_postgres::connect(url, tokio_postgres::NoTls).await;
+            let (client, connection) = connected.expect("opens");
+            tokio::spawn(connection);
             let sql = format!(
                 "INSERT INTO todos ({columns}) SELECT decode('{tenant:032x}', 'hex'), \
                  convert_to(lpad(n::text, 16, '0'), 'UTF8'), 1, 'triage', 'finished', 0, 0, 0, 5, \
                  1, 'done', 1, 1, 1, 1 FROM generate_series(1, {count}) AS n"
             );
             for sql in [sql, "VACUUM ANALYZE todos".to_owned()] {
-                sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-                    .execute(&mut conn)
-                    .await
-                    .expect("inserted");
+                client.batch_execute(&sql).await.expect("inserted");
             }
         }
     }

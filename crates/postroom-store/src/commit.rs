@@ -4,7 +4,8 @@
 //! commit; loads what they name; decides them in order, each seeing what the ones before it did;
 //! writes the changes set-based; commits, which syncs; and only then answers and publishes.
 //!
-//! It is a task of its own: a caller that goes away stops nothing. A panic inside a decision is
+//! It is a thread of its own: a caller that goes away stops nothing, and nobody but the callers
+//! waits for a sync. A panic inside a decision is
 //! the answer of that command alone. A constraint that refuses a row rolls the batch back and runs
 //! its commands one by one. Any other error fails the batch, and the connection is opened again
 //! and checked before the next: a failed sync is never tried again as if it had not happened.
@@ -15,7 +16,7 @@ use crate::{
     connect::Target,
     feed::{CHANNEL, Feed},
     load::{self, LoadError},
-    sql::{Conn, Fault, fault},
+    sql::{self, Conn, Fault},
     store::Clock,
     write::Writes,
 };
@@ -88,9 +89,9 @@ impl From<LoadError> for Failure {
     }
 }
 
-impl From<sqlx::Error> for Failure {
-    fn from(error: sqlx::Error) -> Self {
-        match fault(&error) {
+impl From<sql::Error> for Failure {
+    fn from(error: sql::Error) -> Self {
+        match error.fault() {
             Fault::Constraint => Self::Constraint,
             Fault::Serialization => Self::Serialization,
             Fault::Other => {
@@ -109,6 +110,8 @@ pub(crate) struct Writer {
     pub(crate) feed: Arc<Feed>,
     pub(crate) clock: Clock,
     pub(crate) random: Randomness,
+    /// What this node is called by those that share the database.
+    pub(crate) node: String,
 }
 
 impl Writer {
@@ -128,7 +131,7 @@ impl Writer {
         }
         if let Some(conn) = self.conn.take() {
             // Everything was committed; closing can only fail to tidy up.
-            let _closed = conn.close().await;
+            conn.close().await;
         }
     }
 
@@ -214,7 +217,7 @@ impl Writer {
                 Err(Failure::Constraint) => return Ok(None),
                 Err(Failure::UnknownCommit((answers, positions))) => {
                     if self.is_committed(batch, name).await? {
-                        self.publish(positions).await;
+                        self.feed.publish(positions);
                         return Ok(Some(answers));
                     }
                 }
@@ -230,14 +233,14 @@ impl Writer {
     /// One transaction. After an error the connection is either rolled back or given up.
     async fn round(&mut self, batch: &[&Packed], name: u128) -> Result<Answers, Failure> {
         let now = (self.clock)();
-        let mut conn = match self.conn.take() {
+        let conn = match self.conn.take() {
             Some(conn) => conn,
             None => self.target.writer().await.map_err(|error| {
                 tracing::error!(%error, "the database cannot be opened");
                 Failure::Broken
             })?,
         };
-        let result = transaction(&mut conn, batch, name, now, &mut self.random).await;
+        let result = transaction(&conn, batch, (name, &self.node), now, &mut self.random).await;
         let (answers, positions) = match result {
             Ok(done) => done,
             Err(failure) => {
@@ -250,22 +253,8 @@ impl Writer {
             }
         };
         self.conn = Some(conn);
-        self.publish(positions).await;
-        Ok(answers)
-    }
-
-    async fn publish(&mut self, positions: BTreeMap<TenantId, u64>) {
-        if positions.is_empty() {
-            return;
-        }
         self.feed.publish(positions);
-        if let Some(conn) = self.conn.as_mut().filter(|conn| conn.is_postgres()) {
-            // Losing it costs other nodes up to a second.
-            let sql = format!("SELECT pg_notify('{CHANNEL}', '')");
-            if conn.fetch(sql, vec![]).await.is_err() {
-                self.conn = None;
-            }
-        }
+        Ok(answers)
     }
 
     /// Opens the connection again; the settings are asserted as at the start. When it cannot be
@@ -283,7 +272,7 @@ impl Writer {
     async fn is_committed(&mut self, batch: &[&Packed], name: u128) -> Result<bool, StoreError> {
         for _ in 0..REOPEN_TRIES {
             self.reopen().await;
-            let Some(conn) = self.conn.as_mut() else {
+            let Some(conn) = self.conn.as_ref() else {
                 tokio::time::sleep(REOPEN_PAUSE).await;
                 continue;
             };
@@ -301,8 +290,8 @@ impl Writer {
 
 /// Whether the commit called `name` is there. Takes the tenants' locks first: the lost transaction
 /// either has ended or is waited for.
-async fn committed(conn: &mut Conn, batch: &[&Packed], name: u128) -> Result<bool, Failure> {
-    conn.begin().await?;
+async fn committed(conn: &Conn, batch: &[&Packed], name: u128) -> Result<bool, Failure> {
+    conn.begin()?;
     let mut needs = Needs::default();
     for item in batch {
         item.command.needs(&mut needs);
@@ -319,13 +308,13 @@ async fn committed(conn: &mut Conn, batch: &[&Packed], name: u128) -> Result<boo
 type Done = (Answers, BTreeMap<TenantId, u64>);
 
 async fn transaction(
-    conn: &mut Conn,
+    conn: &Conn,
     batch: &[&Packed],
-    name: u128,
+    (name, node): (u128, &str),
     now: Timestamp,
     random: &mut Randomness,
 ) -> Result<Done, Failure> {
-    conn.begin().await?;
+    conn.begin()?;
     let mut state = load_state(conn, batch, now).await?;
     let (answers, writes) = decide_all(batch, &mut state, now, random);
     if writes.is_empty() {
@@ -340,9 +329,15 @@ async fn transaction(
     writes.write(conn).await?;
     if conn.is_postgres() {
         name_commit(conn, name, now).await?;
+        // Told when the transaction commits. Alone it would be a transaction with a sync of its own.
+        conn.execute(
+            "SELECT pg_notify($1, $2)",
+            vec![CHANNEL.into(), node.into()],
+        )
+        .await?;
     }
     if let Err(error) = conn.commit().await {
-        let lost = conn.is_postgres() && error.as_database_error().is_none();
+        let lost = error.is_lost();
         return Err(match Failure::from(error) {
             Failure::Broken if lost => Failure::UnknownCommit((answers, positions)),
             failure => failure,
@@ -352,7 +347,7 @@ async fn transaction(
 }
 
 /// Leaves the commit's name, and drops names that nobody will ask for.
-async fn name_commit(conn: &mut Conn, name: u128, now: Timestamp) -> Result<(), Failure> {
+async fn name_commit(conn: &Conn, name: u128, now: Timestamp) -> Result<(), Failure> {
     conn.execute(
         "INSERT INTO commits (id, committed_at) VALUES ($1, $2)",
         vec![name.into(), now.ms().into()],
@@ -369,14 +364,13 @@ async fn name_commit(conn: &mut Conn, name: u128, now: Timestamp) -> Result<(), 
     Ok(())
 }
 
-async fn load_state(conn: &mut Conn, batch: &[&Packed], now: Timestamp) -> Result<State, Failure> {
+async fn load_state(conn: &Conn, batch: &[&Packed], now: Timestamp) -> Result<State, Failure> {
     let mut state = State::default();
     let mut needs = Needs::default();
     for item in batch {
         item.command.needs(&mut needs);
     }
-    load::lock_counters(conn, &needs.counters, &mut state).await?;
-    load::load(conn, &needs, &mut state, now).await?;
+    load::locked(conn, &needs, &mut state, now).await?;
     let mut more = Needs::default();
     for item in batch {
         item.command.needs_after(&state, &mut more);
@@ -446,7 +440,7 @@ impl Randomness {
         Ok(Self { seed, count: 0 })
     }
 
-    fn next(&mut self) -> u128 {
+    pub(crate) fn next(&mut self) -> u128 {
         use sha2::Digest as _;
         self.count += 1;
         let mut hash = sha2::Sha256::new();

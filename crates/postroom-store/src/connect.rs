@@ -3,27 +3,16 @@
 use crate::{
     StoreError,
     schema::open_error,
-    sql::{Conn, Pool},
+    sql::{Access, Conn, Pool, Server, Sqlite},
 };
 use postroom_types::Secret;
-use sqlx::{
-    ConnectOptions as _, Connection as _, PgConnection,
-    postgres::{PgConnectOptions, PgPoolOptions},
-    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
-};
-use std::{path::PathBuf, time::Duration};
+use std::path::PathBuf;
 
 /// The first SQLite whose write-ahead log is safe when two connections write and checkpoint at
 /// once (earlier ones can corrupt the database).
 const SQLITE_VERSION: (u32, u32, u32) = (3, 51, 3);
 /// The first PostgreSQL that is supported.
 const POSTGRES_VERSION: i64 = 150_000;
-/// Prepared statements kept per connection.
-const STATEMENTS: usize = 512;
-/// How long a connection waits for another's lock.
-const BUSY: Duration = Duration::from_secs(5);
-/// How long a read waits for a connection.
-const ACQUIRE: Duration = Duration::from_secs(10);
 
 /// Where the database is.
 #[derive(Clone)]
@@ -31,7 +20,7 @@ pub(crate) enum Target {
     /// A file.
     Sqlite(PathBuf),
     /// A server.
-    Postgres(Box<PgConnectOptions>),
+    Postgres(Box<Server>),
 }
 
 impl Target {
@@ -43,58 +32,46 @@ impl Target {
         let Some(url) = url else {
             return Ok(Self::Sqlite(data_dir.join("postroom.sqlite")));
         };
-        let url = url.expose();
-        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+        let scheme = url.expose();
+        if !scheme.starts_with("postgres://") && !scheme.starts_with("postgresql://") {
             return Err(StoreError::Configuration(
                 "database_url: expected postgres://user@host/database; leave it out for SQLite"
                     .to_owned(),
             ));
         }
-        // The parser's message may repeat the URL with its password.
-        let options: PgConnectOptions = url.parse().map_err(|_| {
-            StoreError::Configuration("database_url: not a PostgreSQL URL".to_owned())
-        })?;
-        let options = options
-            .application_name("postroom")
-            .statement_cache_capacity(STATEMENTS)
-            .disable_statement_logging();
-        Ok(Self::Postgres(Box::new(options)))
+        let server = Server::parse(url)
+            .map_err(|reason| StoreError::Configuration(format!("database_url: {reason}")))?;
+        Ok(Self::Postgres(Box::new(server)))
     }
 
-    fn sqlite_options(path: &std::path::Path) -> SqliteConnectOptions {
-        SqliteConnectOptions::new()
-            .filename(path)
-            .busy_timeout(BUSY)
-            .foreign_keys(true)
-            .statement_cache_capacity(STATEMENTS)
-            .disable_statement_logging()
-    }
-
-    /// A connection that writes: every commit is on disk before it returns.
+    /// A connection that writes: every commit is on disk before it returns. One to PostgreSQL is
+    /// served by the runtime in which it is opened.
     pub(crate) async fn writer(&self) -> Result<Conn, StoreError> {
         match self {
             Self::Sqlite(path) => {
-                let conn = Self::sqlite_options(path)
-                    .create_if_missing(true)
-                    .page_size(8_192)
-                    .journal_mode(SqliteJournalMode::Wal)
-                    .synchronous(SqliteSynchronous::Full)
-                    .pragma("cache_size", "-32768")
-                    .pragma("wal_autocheckpoint", "4096")
-                    .pragma("journal_size_limit", "67108864")
-                    .connect()
-                    .await
-                    .map_err(open_error)?;
-                let mut conn = Conn::sqlite(conn);
-                assert_sqlite(&mut conn).await?;
+                let conn = Sqlite::open(path, Access::Write).map_err(open_error)?;
+                // The size of a page is settled before the log is.
+                conn.batch(
+                    "PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; \
+                     PRAGMA synchronous = FULL; PRAGMA cache_size = -32768; \
+                     PRAGMA wal_autocheckpoint = 4096; PRAGMA journal_size_limit = 67108864",
+                )
+                .map_err(open_error)?;
+                let conn = Conn::sqlite(conn);
+                assert_sqlite(&conn).await?;
                 Ok(conn)
             }
-            Self::Postgres(options) => {
-                let conn = PgConnection::connect_with(options)
-                    .await
-                    .map_err(open_error)?;
-                let mut conn = Conn::postgres(conn);
-                assert_postgres(&mut conn).await?;
+            Self::Postgres(server) => {
+                let conn = Conn::postgres(server).await.map_err(open_error)?;
+                assert_postgres(&conn).await?;
+                // Every look-up of the writer has its index. Plans are made while tables are small
+                // and kept while they grow, so none may be made that reads a table whole.
+                conn.batch(
+                    "SET enable_seqscan TO off; SET enable_hashjoin TO off; \
+                     SET enable_mergejoin TO off; SET jit TO off",
+                )
+                .await
+                .map_err(open_error)?;
                 Ok(conn)
             }
         }
@@ -102,29 +79,17 @@ impl Target {
 
     /// Connections that read.
     pub(crate) async fn readers(&self, count: u32) -> Result<Pool, StoreError> {
-        let count = count.max(1);
+        let count = count as usize;
         match self {
-            Self::Sqlite(path) => SqlitePoolOptions::new()
-                .max_connections(count)
-                .acquire_timeout(ACQUIRE)
-                .test_before_acquire(false)
-                .connect_with(Self::sqlite_options(path).read_only(true))
-                .await
-                .map(Pool::Sqlite)
-                .map_err(open_error),
-            Self::Postgres(options) => PgPoolOptions::new()
-                .max_connections(count)
-                .acquire_timeout(ACQUIRE)
-                .connect_with((**options).clone())
-                .await
-                .map(Pool::Postgres)
-                .map_err(open_error),
+            Self::Sqlite(path) => Pool::sqlite(path, count),
+            Self::Postgres(server) => Pool::postgres((**server).clone(), count).await,
         }
+        .map_err(open_error)
     }
 }
 
 /// The version and the durability in force, for `doctor`.
-pub(crate) async fn describe(conn: &mut Conn) -> Result<(String, String), StoreError> {
+pub(crate) async fn describe(conn: &Conn) -> Result<(String, String), StoreError> {
     if conn.is_postgres() {
         let version = setting(conn, "SHOW server_version").await?;
         let synced = setting(conn, "SHOW synchronous_commit").await?;
@@ -138,13 +103,13 @@ pub(crate) async fn describe(conn: &mut Conn) -> Result<(String, String), StoreE
     Ok((version, "journal_mode=WAL synchronous=FULL".to_owned()))
 }
 
-async fn setting(conn: &mut Conn, sql: &'static str) -> Result<String, StoreError> {
+async fn setting(conn: &Conn, sql: &'static str) -> Result<String, StoreError> {
     let rows = conn.fetch(sql, vec![]).await.map_err(open_error)?;
     let row = rows.first().ok_or(StoreError::Unavailable)?;
     row.text(0).map_err(open_error)
 }
 
-async fn number(conn: &mut Conn, sql: &'static str) -> Result<i64, StoreError> {
+async fn number(conn: &Conn, sql: &'static str) -> Result<i64, StoreError> {
     let rows = conn.fetch(sql, vec![]).await.map_err(open_error)?;
     let row = rows.first().ok_or(StoreError::Unavailable)?;
     row.int(0).map_err(open_error)
@@ -157,7 +122,7 @@ fn unsafe_setting(what: &str) -> StoreError {
     }
 }
 
-async fn assert_sqlite(conn: &mut Conn) -> Result<(), StoreError> {
+async fn assert_sqlite(conn: &Conn) -> Result<(), StoreError> {
     let version = setting(conn, "SELECT sqlite_version()").await?;
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));
     let mut next = || parts.next().unwrap_or(0);
@@ -177,7 +142,7 @@ async fn assert_sqlite(conn: &mut Conn) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn assert_postgres(conn: &mut Conn) -> Result<(), StoreError> {
+async fn assert_postgres(conn: &Conn) -> Result<(), StoreError> {
     let version = setting(conn, "SHOW server_version_num").await?;
     if version.parse().unwrap_or(0) < POSTGRES_VERSION {
         return Err(StoreError::Open {

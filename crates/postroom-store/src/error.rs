@@ -1,5 +1,6 @@
 //! What can go wrong at the store's edge.
 
+use crate::sql;
 use postroom_core::Refusal;
 use postroom_types::ErrorCode;
 
@@ -68,28 +69,14 @@ impl StoreError {
     }
 }
 
-impl From<sqlx::Error> for StoreError {
+impl From<sql::Error> for StoreError {
     /// What the database said goes to the log, without any value of a row.
-    fn from(error: sqlx::Error) -> Self {
-        let code = error
-            .as_database_error()
-            .and_then(|error| error.code())
-            .map(std::borrow::Cow::into_owned);
-        tracing::error!(code, kind = kind_of(&error), "the database failed");
+    fn from(error: sql::Error) -> Self {
+        tracing::error!(
+            code = error.code(),
+            kind = error.kind(),
+            "the database failed"
+        );
         Self::Unavailable
-    }
-}
-
-/// A word for the log: some errors carry values in their text, the word never does.
-fn kind_of(error: &sqlx::Error) -> &'static str {
-    match error {
-        sqlx::Error::Database(_) => "database",
-        sqlx::Error::Io(_) => "io",
-        sqlx::Error::Tls(_) => "tls",
-        sqlx::Error::PoolTimedOut => "pool timed out",
-        sqlx::Error::PoolClosed => "pool closed",
-        sqlx::Error::WorkerCrashed => "worker crashed",
-        sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) => "decode",
-        _ => "other",
     }
 }

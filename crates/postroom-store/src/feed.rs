@@ -1,11 +1,14 @@
 //! Wake-ups after commits: in this process at once, from other nodes by PostgreSQL's NOTIFY, and
 //! by a look each second in any case.
 
-use crate::{rows, sql::Pool};
+use crate::{
+    rows,
+    sql::{Listener, Pool, Server},
+};
 use postroom_types::TenantId;
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::sync::watch;
@@ -69,36 +72,26 @@ impl Feed {
     }
 }
 
-/// Follows what other nodes commit: woken by NOTIFY, and each second without it.
-pub(crate) async fn follow(feed: std::sync::Arc<Feed>, pool: Pool) {
-    let Pool::Postgres(postgres) = &pool else {
-        return;
-    };
+/// Follows what other nodes commit: woken by NOTIFY, and each second without it. `node` is this one,
+/// which needs no telling.
+pub(crate) async fn follow(feed: Arc<Feed>, pool: Pool, server: Server, node: String) {
     let mut listener = None;
     let mut known: HashMap<TenantId, u64> = HashMap::new();
     loop {
         if listener.is_none() {
-            listener = listen(postgres).await;
+            listener = Listener::open(&server, CHANNEL, node.clone()).await.ok();
         }
-        let woken = match &mut listener {
-            Some(listener) => tokio::time::timeout(POLL, listener.recv()).await,
-            None => {
-                tokio::time::sleep(POLL).await;
-                continue_polling(&feed, &pool, &mut known).await;
-                continue;
+        match &mut listener {
+            Some(heard) => {
+                // However many commits were told of meanwhile, positions are looked up once.
+                if let Ok(Err(_)) = tokio::time::timeout(POLL, heard.heard()).await {
+                    listener = None;
+                }
             }
-        };
-        if let Ok(Err(_)) = woken {
-            listener = None;
+            None => tokio::time::sleep(POLL).await,
         }
         continue_polling(&feed, &pool, &mut known).await;
     }
-}
-
-async fn listen(pool: &sqlx::PgPool) -> Option<sqlx::postgres::PgListener> {
-    let mut listener = sqlx::postgres::PgListener::connect_with(pool).await.ok()?;
-    listener.listen(CHANNEL).await.ok()?;
-    Some(listener)
 }
 
 /// Publishes positions that moved since the last look. A look that fails is made again in a second.

@@ -8,11 +8,11 @@ mod work;
 
 use crate::{
     StoreError, rows,
-    sql::{Conn, Row, Value},
+    sql::{self, Asked, Conn, Row, Value},
 };
 use postroom_core::{Counter, Needs, State};
 use postroom_types::{TenantId, Timestamp};
-use std::collections::BTreeSet;
+use std::{cell::RefCell, collections::BTreeSet};
 
 type Result<T> = std::result::Result<T, StoreError>;
 /// The writer looks at what kind of error it was, so loading keeps the database's own.
@@ -21,12 +21,12 @@ type Sql<T> = std::result::Result<T, LoadError>;
 /// An error of the database, or a row that cannot be read.
 #[derive(Debug)]
 pub(crate) enum LoadError {
-    Sql(sqlx::Error),
+    Sql(sql::Error),
     Store(StoreError),
 }
 
-impl From<sqlx::Error> for LoadError {
-    fn from(error: sqlx::Error) -> Self {
+impl From<sql::Error> for LoadError {
+    fn from(error: sql::Error) -> Self {
         Self::Sql(error)
     }
 }
@@ -45,14 +45,50 @@ fn bits(values: impl IntoIterator<Item = u128>) -> Vec<Value> {
     values.into_iter().map(Value::from).collect()
 }
 
+/// State that several look-ups fill, each when its rows come.
+type Shared<'a> = &'a RefCell<State>;
+
+/// Locks the counters of what `needs` names, and loads all of it as it is then, at `now`.
+///
+/// PostgreSQL is asked for everything at once: it answers in order, so what is read behind the lock
+/// is read under it.
+pub(crate) async fn locked(
+    conn: &Conn,
+    needs: &Needs,
+    state: &mut State,
+    now: Timestamp,
+) -> Sql<()> {
+    let counters = ask_counters(conn, &needs.counters).await?;
+    let shared = RefCell::new(std::mem::take(state));
+    let locking = async { put_counters(&counters.rows().await?, &shared) };
+    let (locked, loaded) = tokio::join!(locking, load_into(conn, needs, &shared, now));
+    *state = shared.into_inner();
+    match telling([locked, loaded]) {
+        // What failed before was sent without waiting for it.
+        Err(LoadError::Sql(error)) if error.is_aftermath() => {
+            conn.settle().await?;
+            Err(error.into())
+        }
+        done => done,
+    }
+}
+
 /// Locks the counters of `tenants`, creating those that are missing, and loads them. Held until
 /// the transaction ends: of two nodes that write to one tenant the second waits here, and reads
 /// what the first has committed.
 pub(crate) async fn lock_counters(
-    conn: &mut Conn,
+    conn: &Conn,
     tenants: &BTreeSet<TenantId>,
     state: &mut State,
 ) -> Sql<()> {
+    let counters = ask_counters(conn, tenants).await?.rows().await?;
+    let shared = RefCell::new(std::mem::take(state));
+    let put = put_counters(&counters, &shared);
+    *state = shared.into_inner();
+    put
+}
+
+async fn ask_counters(conn: &Conn, tenants: &BTreeSet<TenantId>) -> Sql<Asked> {
     if conn.is_postgres() {
         let missing: Vec<Value> = tenants
             .iter()
@@ -72,41 +108,87 @@ pub(crate) async fn lock_counters(
     } else {
         "SELECT tenant_id, position, last_at FROM counters WHERE tenant_id IN ({})"
     };
-    let rows = conn
-        .fetch_in(sql, 1, bits(tenants.iter().map(|id| id.bits())))
-        .await?;
-    for row in &rows {
+    let ids = bits(tenants.iter().map(|id| id.bits()));
+    Ok(conn.ask_in(sql, 1, ids).await?)
+}
+
+fn put_counters(found: &[Row], state: Shared<'_>) -> Sql<()> {
+    for row in found {
         let counter = Counter {
             position: rows::unsigned(row, 1)?,
             last_at: rows::at(row, 2)?,
         };
-        state.counters.insert(rows::tenant_id(row, 0)?, counter);
+        let tenant = rows::tenant_id(row, 0)?;
+        state.borrow_mut().counters.insert(tenant, counter);
     }
     Ok(())
 }
 
 /// Loads what `needs` names into `state`, as it is at `now`.
-pub(crate) async fn load(
-    conn: &mut Conn,
-    needs: &Needs,
-    state: &mut State,
-    now: Timestamp,
-) -> Sql<()> {
-    people::load_tenants(conn, needs, state).await?;
-    people::load_identities(conn, needs, state).await?;
-    people::load_addresses(conn, needs, state).await?;
-    people::load_keys(conn, needs, state).await?;
-    mail::load_events(conn, needs, state).await?;
-    mail::load_threads(conn, needs, state).await?;
-    mail::load_messages(conn, needs, state).await?;
-    mail::load_contacts(conn, needs, state).await?;
-    work::load_sources(conn, needs, state).await?;
-    work::load_todos(conn, needs, state).await?;
-    work::load_claims(conn, needs, state, now).await?;
-    work::load_sweeps(conn, needs, state, now).await?;
-    send::load_sends(conn, needs, state).await?;
-    send::load_rules(conn, needs, state).await?;
-    send::load_drafts(conn, needs, state, now).await
+pub(crate) async fn load(conn: &Conn, needs: &Needs, state: &mut State, now: Timestamp) -> Sql<()> {
+    let shared = RefCell::new(std::mem::take(state));
+    let loaded = load_into(conn, needs, &shared, now).await;
+    *state = shared.into_inner();
+    loaded
+}
+
+async fn load_into(conn: &Conn, needs: &Needs, state: Shared<'_>, now: Timestamp) -> Sql<()> {
+    // Messages want to know which threads are there.
+    let mail = async {
+        mail::load_threads(conn, needs, state).await?;
+        mail::load_messages(conn, needs, state).await
+    };
+    let people = async {
+        let (tenants, identities, addresses, keys) = tokio::join!(
+            people::load_tenants(conn, needs, state),
+            people::load_identities(conn, needs, state),
+            people::load_addresses(conn, needs, state),
+            people::load_keys(conn, needs, state),
+        );
+        telling([tenants, identities, addresses, keys])
+    };
+    let work = async {
+        let (sources, todos, queues, claims, sweeps) = tokio::join!(
+            work::load_sources(conn, needs, state),
+            work::load_todos(conn, needs, state),
+            work::load_queues(conn, needs, state),
+            work::load_claims(conn, needs, state, now),
+            work::load_sweeps(conn, needs, state, now),
+        );
+        telling([sources, todos, queues, claims, sweeps])
+    };
+    let sending = async {
+        let (sends, rules, drafts) = tokio::join!(
+            send::load_sends(conn, needs, state),
+            send::load_rules(conn, needs, state),
+            send::load_drafts(conn, needs, state, now),
+        );
+        telling([sends, rules, drafts])
+    };
+    let (people, events, mail, contacts, work, sending) = tokio::join!(
+        people,
+        mail::load_events(conn, needs, state),
+        mail,
+        mail::load_contacts(conn, needs, state),
+        work,
+        sending,
+    );
+    telling([people, events, mail, contacts, work, sending])
+}
+
+/// The error that says most: what only says that something failed before gives way to another.
+fn telling<const N: usize>(results: [Sql<()>; N]) -> Sql<()> {
+    let mut told = Ok(());
+    for error in results.into_iter().filter_map(std::result::Result::err) {
+        let aftermath = matches!(&error, LoadError::Sql(error) if error.is_aftermath());
+        if told.is_ok() {
+            told = Err(error);
+        } else if !aftermath && matches!(&told, Err(LoadError::Sql(known)) if known.is_aftermath())
+        {
+            told = Err(error);
+        }
+    }
+    told
 }
 
 #[cfg(test)]
@@ -196,27 +278,32 @@ mod tests {
         }
     }
 
+    /// Nulls for all placeholders.
+    fn unbound(text: &str) -> Vec<Value> {
+        vec![Value::OptInt(None); text.matches('?').count()]
+    }
+
     #[tokio::test]
     async fn no_look_up_of_the_writer_scans_a_table() {
         let dir = tempfile::tempdir().expect("dir");
         let target = Target::new(None, dir.path()).expect("SQLite");
-        let mut conn = target.writer().await.expect("opens");
-        schema::migrate(&mut conn, Timestamp::from_ms(0))
+        let conn = target.writer().await.expect("opens");
+        schema::migrate(&conn, Timestamp::from_ms(0))
             .await
             .expect("migrates");
         let mut state = State::default();
         let needs = everything();
-        lock_counters(&mut conn, &needs.counters, &mut state)
+        lock_counters(&conn, &needs.counters, &mut state)
             .await
             .expect("locks");
-        load(&mut conn, &needs, &mut state, Timestamp::from_ms(0))
+        load(&conn, &needs, &mut state, Timestamp::from_ms(0))
             .await
             .expect("loads");
         let texts = conn.texts();
         assert!(texts.len() >= 15, "{}", texts.len());
         for text in texts {
             let plan = conn
-                .fetch(format!("EXPLAIN QUERY PLAN {text}"), vec![])
+                .fetch(&format!("EXPLAIN QUERY PLAN {text}"), unbound(&text))
                 .await
                 .expect("explains");
             for row in &plan {

@@ -177,7 +177,7 @@ macro_rules! ids {
     ($($function:ident: $id:ident;)*) => {
         $(
             pub(crate) fn $function(row: &Row, place: usize) -> Result<$id> {
-                let bits = bits(&row.blob(place)?)?;
+                let bits = bits(row.bytes(place)?)?;
                 Ok($id::from_parts(ulid_ms(bits), bits))
             }
         )*
@@ -198,10 +198,10 @@ ids! {
 
 /// `None` for null.
 fn opt_id<I>(row: &Row, place: usize, make: impl Fn(u64, u128) -> I) -> Result<Option<I>> {
-    let Some(bytes) = row.opt_blob(place)? else {
+    let Some(bytes) = row.opt_bytes(place)? else {
         return Ok(None);
     };
-    let bits = bits(&bytes)?;
+    let bits = bits(bytes)?;
     Ok(Some(make(ulid_ms(bits), bits)))
 }
 
@@ -227,11 +227,11 @@ fn opt_unsigned(row: &Row, place: usize) -> Result<Option<u64>> {
 }
 
 pub(crate) fn word<W: FromStr>(row: &Row, place: usize) -> Result<W> {
-    row.text(place)?.parse().map_err(|_| damaged("a word"))
+    row.str(place)?.parse().map_err(|_| damaged("a word"))
 }
 
 fn opt_word<W: FromStr>(row: &Row, place: usize) -> Result<Option<W>> {
-    let text = row.opt_text(place)?;
+    let text = row.opt_str(place)?;
     text.map(|text| text.parse().map_err(|_| damaged("a word")))
         .transpose()
 }
@@ -258,5 +258,5 @@ fn opt_text(value: &Option<String>) -> Value {
 }
 
 pub(crate) fn opt_bits(value: Option<u128>) -> Value {
-    Value::OptBlob(value.map(|bits| bits.to_be_bytes().to_vec()))
+    Value::OptId(value.map(u128::to_be_bytes))
 }

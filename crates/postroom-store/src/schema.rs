@@ -2,7 +2,7 @@
 
 use crate::{
     StoreError,
-    sql::{Conn, Value},
+    sql::{self, Conn, Value},
 };
 use postroom_types::Timestamp;
 
@@ -57,10 +57,10 @@ fn text_for(text: &str, postgres: bool) -> String {
 }
 
 /// Brings the database up to date; tells whether it was empty.
-pub(crate) async fn migrate(conn: &mut Conn, now: Timestamp) -> Result<bool, StoreError> {
+pub(crate) async fn migrate(conn: &Conn, now: Timestamp) -> Result<bool, StoreError> {
     let mut created = false;
     loop {
-        conn.begin().await.map_err(open_error)?;
+        conn.begin().map_err(open_error)?;
         match step(conn, now).await {
             Ok(Step::Applied(number)) => {
                 conn.commit().await.map_err(open_error)?;
@@ -88,7 +88,7 @@ enum Step {
 /// Applies the next migration inside the transaction that is open. Two nodes that start together
 /// meet at the lock: SQLite's write lock, or an advisory lock of PostgreSQL that ends with the
 /// transaction.
-async fn step(conn: &mut Conn, now: Timestamp) -> Result<Step, StoreError> {
+async fn step(conn: &Conn, now: Timestamp) -> Result<Step, StoreError> {
     if conn.is_postgres() {
         conn.fetch("SELECT pg_advisory_xact_lock(7240312650981)", vec![])
             .await
@@ -136,7 +136,7 @@ async fn step(conn: &mut Conn, now: Timestamp) -> Result<Step, StoreError> {
 
 /// Whether the database was used with a secret key before. Reads only: what a start without its key
 /// finds is left as it is.
-pub(crate) async fn has_fingerprint(conn: &mut Conn) -> Result<bool, StoreError> {
+pub(crate) async fn has_fingerprint(conn: &Conn) -> Result<bool, StoreError> {
     let tables = if conn.is_postgres() {
         "SELECT COUNT(*) FROM information_schema.tables \
          WHERE table_name = 'meta' AND table_schema = ANY (current_schemas(false))"
@@ -157,17 +157,15 @@ pub(crate) async fn has_fingerprint(conn: &mut Conn) -> Result<bool, StoreError>
 /// SQLSTATEs of a server that is there and lets nobody in for now (PostgreSQL, appendix A).
 const BUSY: &[&str] = &["53300", "57P03"];
 
-pub(crate) fn open_error(error: sqlx::Error) -> StoreError {
-    let busy = error
-        .as_database_error()
-        .and_then(|error| error.code())
-        .is_some_and(|code| BUSY.contains(&code.as_ref()));
-    if busy || matches!(error, sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) {
-        return StoreError::Unreachable(error.to_string());
+pub(crate) fn open_error(error: sql::Error) -> StoreError {
+    let code = error.code();
+    let busy = code.is_some_and(|code| BUSY.contains(&code.as_str()));
+    if busy || error.is_unreachable() {
+        return StoreError::Unreachable(error.told());
     }
     StoreError::Open {
         what: "the database".to_owned(),
-        reason: error.to_string(),
+        reason: error.told(),
     }
 }
 

@@ -6,11 +6,13 @@ use crate::{
     sql::{Row, Value},
 };
 use postroom_types::{Reach, TenantScope};
+use std::fmt::Write as _;
 
 /// A statement that reads.
 pub(crate) struct Select {
     text: String,
     values: Vec<Value>,
+    scans: bool,
 }
 
 impl Select {
@@ -18,7 +20,14 @@ impl Select {
         Self {
             text: text.to_owned(),
             values: Vec::new(),
+            scans: false,
         }
+    }
+
+    /// Looks at many rows for few: it may take longer than others should wait for.
+    pub(crate) fn scans(mut self) -> Self {
+        self.scans = true;
+        self
     }
 
     /// More text.
@@ -30,7 +39,8 @@ impl Select {
     /// A value where the text stands.
     pub(crate) fn value(mut self, value: impl Into<Value>) -> Self {
         self.values.push(value.into());
-        self.text.push_str(&format!("${}", self.values.len()));
+        // Writing to a string cannot fail.
+        let _written = write!(self.text, "${}", self.values.len());
         self
     }
 
@@ -73,7 +83,10 @@ impl Select {
     }
 
     pub(crate) async fn fetch(self, store: &Store) -> Result<Vec<Row>, StoreError> {
-        Ok(store.pool().fetch(self.text, self.values).await?)
+        if self.scans {
+            return Ok(store.pool().scan(self.text, self.values).await?);
+        }
+        Ok(store.pool().fetch(&self.text, self.values).await?)
     }
 
     /// All rows, each read by `read`.

@@ -3,209 +3,84 @@
 //! Text of statements is shared: `$1` placeholders, 64-bit integers, text and bytes mean the same
 //! on both. Nulls are typed by the variant they come in, which PostgreSQL needs. This layer knows
 //! no table.
+//!
+//! A statement of SQLite runs where it is called and is over when the call returns. To PostgreSQL
+//! statements are sent one behind the other without waiting for answers; it runs them in that
+//! order. A read is waited for when its rows are needed, a write when the transaction commits.
 
-use sqlx::{
-    AssertSqlSafe, Connection as _, PgConnection, PgPool, Row as _, SqliteConnection, SqlitePool,
-    postgres::{PgArguments, PgRow},
-    query::Query,
-    sqlite::{SqliteArguments, SqliteRow},
-};
+mod error;
+mod postgres;
+mod row;
+mod server;
+mod sqlite;
+mod tls;
+mod value;
+
+pub(crate) use error::{Error, Fault};
+pub(crate) use postgres::Listener;
+pub(crate) use row::Row;
+pub(crate) use server::Server;
+pub(crate) use sqlite::{Access, Sqlite};
+pub(crate) use value::{Value, signed};
+
+use postgres::{Begun, Postgres};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{collections::HashMap, sync::Arc};
 
-/// One value bound to a statement.
-#[derive(Debug, Clone)]
-pub(crate) enum Value {
-    /// An integer, an instant or a flag.
-    Int(i64),
-    /// The same, or null.
-    OptInt(Option<i64>),
-    /// Text.
-    Text(String),
-    /// Text, or null.
-    OptText(Option<String>),
-    /// Bytes.
-    Blob(Vec<u8>),
-    /// Bytes, or null.
-    OptBlob(Option<Vec<u8>>),
-}
+type Result<T> = std::result::Result<T, Error>;
 
-impl Value {
-    /// Nothing, of the same type.
-    fn emptied(&self) -> Self {
-        match self {
-            Self::Int(_) => Self::Int(0),
-            Self::OptInt(_) => Self::OptInt(None),
-            Self::Text(_) => Self::Text(String::new()),
-            Self::OptText(_) => Self::OptText(None),
-            Self::Blob(_) => Self::Blob(Vec::new()),
-            Self::OptBlob(_) => Self::OptBlob(None),
-        }
-    }
-}
+/// Prepared statements kept per connection.
+const STATEMENTS: usize = 512;
 
-impl From<i64> for Value {
-    fn from(value: i64) -> Self {
-        Self::Int(value)
-    }
-}
-
-impl From<u64> for Value {
-    fn from(value: u64) -> Self {
-        Self::Int(signed(value))
-    }
-}
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Self {
-        Self::Int(i64::from(value))
-    }
-}
-
-impl From<&str> for Value {
-    fn from(value: &str) -> Self {
-        Self::Text(value.to_owned())
-    }
-}
-
-impl From<u128> for Value {
-    fn from(value: u128) -> Self {
-        Self::Blob(value.to_be_bytes().to_vec())
-    }
-}
-
-impl From<&[u8]> for Value {
-    fn from(value: &[u8]) -> Self {
-        Self::Blob(value.to_vec())
-    }
-}
-
-/// Numbers of rows and positions never reach 2^63.
-pub(crate) fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-macro_rules! bind_all {
-    ($query:expr, $values:expr) => {{
-        let mut query = $query;
-        for value in $values {
-            query = match value {
-                Value::Int(value) => query.bind(value),
-                Value::OptInt(value) => query.bind(value),
-                Value::Text(value) => query.bind(without_nul(value)),
-                Value::OptText(value) => query.bind(value.map(without_nul)),
-                Value::Blob(value) => query.bind(value),
-                Value::OptBlob(value) => query.bind(value),
-            };
-        }
-        query
-    }};
-}
-
-/// PostgreSQL has no NUL in text, and SQLite's functions stop at one: neither gets any.
-fn without_nul(text: String) -> String {
-    if text.contains('\0') {
-        text.replace('\0', "")
-    } else {
-        text
-    }
-}
-
-fn sqlite_query<'q>(sql: Arc<str>, values: Vec<Value>) -> Query<'q, sqlx::Sqlite, SqliteArguments> {
-    bind_all!(sqlx::query(AssertSqlSafe(sql)), values)
-}
-
-fn postgres_query<'q>(sql: Arc<str>, values: Vec<Value>) -> Query<'q, sqlx::Postgres, PgArguments> {
-    bind_all!(sqlx::query(AssertSqlSafe(sql)), values)
-}
-
-/// One row of an answer; columns go by their place.
-pub(crate) enum Row {
-    /// Of SQLite.
-    Sqlite(SqliteRow),
-    /// Of PostgreSQL.
-    Postgres(PgRow),
-}
-
-macro_rules! column {
-    ($self:expr, $place:expr) => {
-        match $self {
-            Row::Sqlite(row) => row.try_get_unchecked($place),
-            Row::Postgres(row) => row.try_get_unchecked($place),
-        }
-    };
-}
-
-impl Row {
-    pub(crate) fn int(&self, place: usize) -> Result<i64, sqlx::Error> {
-        column!(self, place)
-    }
-
-    pub(crate) fn opt_int(&self, place: usize) -> Result<Option<i64>, sqlx::Error> {
-        column!(self, place)
-    }
-
-    pub(crate) fn text(&self, place: usize) -> Result<String, sqlx::Error> {
-        column!(self, place)
-    }
-
-    pub(crate) fn opt_text(&self, place: usize) -> Result<Option<String>, sqlx::Error> {
-        column!(self, place)
-    }
-
-    pub(crate) fn blob(&self, place: usize) -> Result<Vec<u8>, sqlx::Error> {
-        column!(self, place)
-    }
-
-    pub(crate) fn opt_blob(&self, place: usize) -> Result<Option<Vec<u8>>, sqlx::Error> {
-        column!(self, place)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 enum Raw {
-    Sqlite(SqliteConnection),
-    Postgres(PgConnection),
+    Sqlite(Sqlite),
+    Postgres(Postgres),
 }
-
-/// Statements that wait to be run in one go, and their values in order.
-#[derive(Default)]
-struct Script {
-    text: String,
-    values: Vec<Value>,
-    /// Whether it is of a shape that hardly comes again, so that its prepared form is not kept.
-    rare: bool,
-}
-
-/// Values of a script from which on it is run before more is added.
-const SCRIPT_VALUES: usize = 4_096;
 
 /// One connection: the writer's, or that of a migration.
 pub(crate) struct Conn {
     raw: Raw,
-    /// On SQLite, writes that have not run yet: each statement that runs alone costs two turns
-    /// between threads, which is more than most of them cost themselves.
-    script: Script,
-    /// Statements that were built for a number of rows, so that they are built once and found in
-    /// the connection's cache of prepared statements.
-    built: HashMap<(&'static str, usize), Arc<str>>,
+    /// Statements as they are sent, by their shared text.
+    built: Mutex<HashMap<&'static str, Arc<str>>>,
 }
 
-/// Row counts for which statements are built: few, so that their prepared forms stay cached.
-const CHUNKS: [usize; 4] = [64, 16, 4, 1];
+/// Rows that were asked for.
+pub(crate) struct Asked(AskedRows);
 
-impl Conn {
-    pub(crate) fn sqlite(conn: SqliteConnection) -> Self {
-        Self {
-            raw: Raw::Sqlite(conn),
-            script: Script::default(),
-            built: HashMap::new(),
+enum AskedRows {
+    Here(Vec<Row>),
+    Sent(Begun<Vec<Row>>),
+}
+
+impl Asked {
+    /// Waits for the rows.
+    pub(crate) async fn rows(self) -> Result<Vec<Row>> {
+        match self.0 {
+            AskedRows::Here(rows) => Ok(rows),
+            AskedRows::Sent(begun) => begun.done().await,
         }
     }
+}
 
-    pub(crate) fn postgres(conn: PgConnection) -> Self {
+impl Conn {
+    pub(crate) fn sqlite(conn: Sqlite) -> Self {
+        Self::new(Raw::Sqlite(conn))
+    }
+
+    /// Opens a connection to a server, served by the runtime it is opened in.
+    pub(crate) async fn postgres(server: &Server) -> Result<Self> {
+        let conn = Postgres::connect(server).await?;
+        Ok(Self::new(Raw::Postgres(conn)))
+    }
+
+    fn new(raw: Raw) -> Self {
         Self {
-            raw: Raw::Postgres(conn),
-            script: Script::default(),
-            built: HashMap::new(),
+            raw,
+            built: Mutex::default(),
         }
     }
 
@@ -213,313 +88,238 @@ impl Conn {
         matches!(self.raw, Raw::Postgres(_))
     }
 
-    /// Runs statements without values.
-    pub(crate) async fn batch(&mut self, sql: &str) -> Result<(), sqlx::Error> {
-        self.flush().await?;
-        let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-        match &mut self.raw {
-            Raw::Sqlite(conn) => sql.execute(conn).await.map(drop),
-            Raw::Postgres(conn) => sql.execute(conn).await.map(drop),
+    /// Runs statements without values, and all that was sent before.
+    pub(crate) async fn batch(&self, sql: &str) -> Result<()> {
+        match &self.raw {
+            Raw::Sqlite(conn) => conn.batch(sql),
+            Raw::Postgres(conn) => {
+                conn.send_text(sql);
+                conn.finish().await
+            }
         }
     }
 
     /// Begins a transaction that may write.
-    pub(crate) async fn begin(&mut self) -> Result<(), sqlx::Error> {
-        let sql = if self.is_postgres() {
-            "BEGIN"
-        } else {
-            "BEGIN IMMEDIATE"
+    pub(crate) fn begin(&self) -> Result<()> {
+        match &self.raw {
+            Raw::Sqlite(conn) => conn.execute("BEGIN IMMEDIATE", &[]),
+            Raw::Postgres(conn) => {
+                conn.send_text("BEGIN");
+                Ok(())
+            }
+        }
+    }
+
+    /// Commits, and gives the first error of a write that nobody waited for: a transaction in which
+    /// a statement failed is rolled back by its `COMMIT`.
+    pub(crate) async fn commit(&self) -> Result<()> {
+        match &self.raw {
+            Raw::Sqlite(conn) => conn.execute("COMMIT", &[]),
+            Raw::Postgres(conn) => {
+                conn.send_text("COMMIT");
+                conn.finish().await
+            }
+        }
+    }
+
+    pub(crate) async fn rollback(&self) -> Result<()> {
+        match &self.raw {
+            // Some errors have rolled back already.
+            Raw::Sqlite(conn) if !conn.is_in_transaction() => Ok(()),
+            Raw::Sqlite(conn) => conn.execute("ROLLBACK", &[]),
+            Raw::Postgres(conn) => {
+                // Their errors are why it is rolled back.
+                let _known = conn.finish().await;
+                conn.send_text("ROLLBACK");
+                conn.finish().await
+            }
+        }
+    }
+
+    /// Waits for all writes that were sent, and gives their first error.
+    pub(crate) async fn settle(&self) -> Result<()> {
+        match &self.raw {
+            Raw::Sqlite(_) => Ok(()),
+            Raw::Postgres(conn) => conn.finish().await,
+        }
+    }
+
+    /// A write. On PostgreSQL it is sent, and its error comes with the commit.
+    pub(crate) async fn execute(&self, sql: &str, values: Vec<Value>) -> Result<()> {
+        match &self.raw {
+            Raw::Sqlite(conn) => conn.execute(sql, &values),
+            Raw::Postgres(conn) => {
+                conn.send(sql, values.into_iter().map(Into::into).collect())
+                    .await
+            }
+        }
+    }
+
+    pub(crate) async fn fetch(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>> {
+        self.ask(sql, values).await?.rows().await
+    }
+
+    /// Asks for rows: what is sent after this call is run after it.
+    pub(crate) async fn ask(&self, sql: &str, values: Vec<Value>) -> Result<Asked> {
+        let rows = match &self.raw {
+            Raw::Sqlite(conn) => AskedRows::Here(conn.fetch(sql, &values)?),
+            Raw::Postgres(conn) => {
+                let params = values.into_iter().map(Into::into).collect();
+                AskedRows::Sent(conn.ask(sql, params).await?)
+            }
         };
-        self.batch(sql).await
+        Ok(Asked(rows))
     }
 
-    /// Runs what waits, and commits.
-    pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
-        if self.script.text.is_empty() {
-            return self.batch("COMMIT").await;
-        }
-        self.script.text.push_str("COMMIT;");
-        self.flush().await
-    }
-
-    pub(crate) async fn rollback(&mut self) -> Result<(), sqlx::Error> {
-        self.script = Script::default();
-        self.batch("ROLLBACK").await
-    }
-
-    /// A write whose count of rows nobody asks for: on SQLite it runs with the others, at the
-    /// latest when the transaction commits, which then gives its error.
-    pub(crate) async fn queue(&mut self, sql: &str, values: Vec<Value>) -> Result<(), sqlx::Error> {
-        if self.is_postgres() {
-            return self.execute(sql, values).await.map(drop);
-        }
-        if self.script.values.len() >= SCRIPT_VALUES {
-            self.flush().await?;
-        }
-        self.script.rare = true;
-        // Placeholders of a script are taken in order, so each gets a value of its own.
-        let mut parts = sql.split('$');
-        self.script.text.push_str(parts.next().unwrap_or_default());
-        for part in parts {
-            let end = part
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(part.len());
-            let (number, rest) = part.split_at(end);
-            let place: usize = number.parse().unwrap_or(0);
-            let value = place.checked_sub(1).and_then(|place| values.get(place));
-            let Some(value) = value.cloned() else {
-                return Err(sqlx::Error::Protocol(format!("no value for ${number}")));
-            };
-            self.script.values.push(value);
-            self.script.text.push('?');
-            self.script.text.push_str(rest);
-        }
-        self.script.text.push(';');
-        Ok(())
-    }
-
-    /// Runs the writes that wait.
-    async fn flush(&mut self) -> Result<(), sqlx::Error> {
-        let Script { text, values, rare } = std::mem::take(&mut self.script);
-        match &mut self.raw {
-            Raw::Sqlite(conn) if !text.is_empty() => sqlite_query(text.into(), values)
-                .persistent(!rare)
-                .execute(conn)
-                .await
-                .map(drop),
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) async fn execute(
-        &mut self,
-        sql: impl Into<Arc<str>>,
-        values: Vec<Value>,
-    ) -> Result<u64, sqlx::Error> {
-        self.flush().await?;
-        let sql = sql.into();
-        match &mut self.raw {
-            Raw::Sqlite(conn) => sqlite_query(sql, values)
-                .execute(conn)
-                .await
-                .map(|done| done.rows_affected()),
-            Raw::Postgres(conn) => postgres_query(sql, values)
-                .execute(conn)
-                .await
-                .map(|done| done.rows_affected()),
-        }
-    }
-
-    pub(crate) async fn fetch(
-        &mut self,
-        sql: impl Into<Arc<str>>,
-        values: Vec<Value>,
-    ) -> Result<Vec<Row>, sqlx::Error> {
-        self.flush().await?;
-        let sql = sql.into();
-        match &mut self.raw {
-            Raw::Sqlite(conn) => sqlite_query(sql, values)
-                .fetch_all(conn)
-                .await
-                .map(|rows| rows.into_iter().map(Row::Sqlite).collect()),
-            Raw::Postgres(conn) => postgres_query(sql, values)
-                .fetch_all(conn)
-                .await
-                .map(|rows| rows.into_iter().map(Row::Postgres).collect()),
-        }
-    }
-
-    /// Fetches for a list of keys of `width` values each; `sql` has `{}` where the list goes, as in
-    /// `id IN ({})` or, for keys of two values, `FROM (VALUES {}) AS want CROSS JOIN t WHERE
-    /// t.a = want.column1 AND t.b = want.column2`: both databases name the columns so, and
-    /// SQLite, which would scan the table for `(a, b) IN (VALUES {})`, looks each key up. A row may
-    /// come more than once.
     pub(crate) async fn fetch_in(
-        &mut self,
+        &self,
         sql: &'static str,
         width: usize,
-        mut keys: Vec<Value>,
-    ) -> Result<Vec<Row>, sqlx::Error> {
-        let mut out = Vec::new();
-        while !keys.is_empty() {
-            let rest = keys.split_off(keys.len().min(64 * width));
-            let count = keys.len() / width.max(1);
-            // Padded with the last key, so that few statements serve every number of keys.
-            let padded = CHUNKS.into_iter().rev().find(|n| *n >= count).unwrap_or(64);
-            let last = keys.len().saturating_sub(width);
-            let last: Vec<Value> = keys.get(last..).unwrap_or_default().to_vec();
-            for _ in count..padded {
-                keys.extend(last.iter().cloned());
-            }
-            let numbered = self.is_postgres();
-            let text = self.built(sql, padded, |sql| {
-                sql.replace("{}", &placeholders(padded, width, numbered))
-            });
-            out.extend(self.fetch(text, keys).await?);
-            keys = rest;
-        }
-        Ok(out)
+        keys: Vec<Value>,
+    ) -> Result<Vec<Row>> {
+        self.ask_in(sql, width, keys).await?.rows().await
     }
 
-    /// Inserts rows of `width` values each; `sql` has `VALUES {}` where the rows go.
+    /// Asks for the rows of a list of keys of `width` values each; `sql` has `{}` where the list
+    /// goes, as in `id IN ({})` or, for keys of several values, `FROM (VALUES {}) AS want CROSS
+    /// JOIN t WHERE t.a = want.column1 AND t.b = want.column2`.
     ///
-    /// Each statement costs a turn of the thread or the server that runs it, so a number of rows
-    /// that no statement is built for is filled up with empty ones, which the statement leaves out.
-    pub(crate) async fn insert(
-        &mut self,
+    /// SQLite looks up one key after the other; PostgreSQL gets all of them as one array for each
+    /// column. So one statement serves every number of keys.
+    pub(crate) async fn ask_in(
+        &self,
         sql: &'static str,
         width: usize,
-        mut rows: Vec<Value>,
-    ) -> Result<(), sqlx::Error> {
-        while !rows.is_empty() {
-            let rest = rows.split_off(rows.len().min(64 * width));
-            let count = rows.len() / width.max(1);
-            let chunk = CHUNKS.into_iter().rev().find(|n| *n >= count).unwrap_or(64);
-            let empty: Vec<Value> = rows.iter().take(width).map(Value::emptied).collect();
-            for _ in count..chunk {
-                rows.extend(empty.iter().cloned());
-            }
-            let numbered = self.is_postgres();
-            let text = if chunk == 1 {
-                self.built(sql, chunk, |sql| {
-                    sql.replace("{}", &row_placeholders(chunk, width, numbered))
-                })
-            } else {
-                rows.push(Value::Int(i64::try_from(count).unwrap_or(i64::MAX)));
-                self.built(sql, chunk, |sql| {
-                    let listed = row_placeholders(chunk, width, numbered);
-                    let limit = placeholder(chunk * width + 1, numbered);
-                    let some = format!("SELECT * FROM (VALUES {listed}) AS given LIMIT {limit}");
-                    sql.replace("VALUES {}", &some)
-                })
-            };
-            if numbered || chunk == 64 || self.script.values.len() >= SCRIPT_VALUES {
-                self.execute(text, rows).await?;
-            } else {
-                self.script.text.push_str(&text);
-                self.script.text.push(';');
-                self.script.values.append(&mut rows);
-            }
-            rows = rest;
+        keys: Vec<Value>,
+    ) -> Result<Asked> {
+        if keys.is_empty() {
+            return Ok(Asked(AskedRows::Here(Vec::new())));
         }
-        Ok(())
+        let text = self.built(sql, width);
+        let rows = match &self.raw {
+            Raw::Sqlite(conn) => AskedRows::Here(conn.fetch_each(&text, width, &keys)?),
+            Raw::Postgres(conn) => {
+                AskedRows::Sent(conn.ask(&text, value::columns(width, keys)).await?)
+            }
+        };
+        Ok(Asked(rows))
     }
 
-    fn built(
-        &mut self,
+    /// Writes rows of `width` values each; `sql` has `VALUES {}` where the rows go.
+    pub(crate) async fn insert(
+        &self,
         sql: &'static str,
-        count: usize,
-        build: impl FnOnce(&str) -> String,
-    ) -> Arc<str> {
-        Arc::clone(
-            self.built
-                .entry((sql, count))
-                .or_insert_with(|| build(sql).into()),
-        )
+        width: usize,
+        rows: Vec<Value>,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let text = self.built(sql, width);
+        match &self.raw {
+            Raw::Sqlite(conn) => conn.execute_each(&text, width, &rows),
+            Raw::Postgres(conn) => conn.send(&text, value::columns(width, rows)).await,
+        }
+    }
+
+    fn built(&self, sql: &'static str, width: usize) -> Arc<str> {
+        let mut built = lock(&self.built);
+        let text = built.entry(sql).or_insert_with(|| {
+            let text = match self.raw {
+                Raw::Sqlite(_) => one_row(sql, width),
+                Raw::Postgres(_) => arrays(sql, width),
+            };
+            text.into()
+        });
+        Arc::clone(text)
     }
 
     /// Statements that were built so far.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> Vec<Arc<str>> {
-        self.built.values().cloned().collect()
+        lock(&self.built).values().cloned().collect()
     }
 
-    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn close(self) {
         match self.raw {
-            Raw::Sqlite(conn) => conn.close().await,
+            Raw::Sqlite(conn) => drop(conn),
             Raw::Postgres(conn) => conn.close().await,
         }
     }
 }
 
-/// `$1, $2` for single values, `($1, $2), ($3, $4)` for rows; on SQLite `?` instead, because the
-/// name of a parameter is found there by going through all of them.
-fn placeholders(count: usize, width: usize, numbered: bool) -> String {
-    if width == 1 {
-        let list: Vec<String> = (1..=count).map(|n| placeholder(n, numbered)).collect();
-        return list.join(", ");
+/// One row, or one key, in the place of `{}`.
+fn one_row(sql: &str, width: usize) -> String {
+    let row = vec!["?"; width].join(", ");
+    if sql.contains("({})") {
+        return sql.replace("{}", &row);
     }
-    row_placeholders(count, width, numbered)
+    sql.replace("{}", &format!("({row})"))
 }
 
-fn placeholder(n: usize, numbered: bool) -> String {
-    if numbered {
-        format!("${n}")
-    } else {
-        "?".to_owned()
+/// Arrays in the place of `{}`, one for each column. The columns have the names that both databases
+/// give to those of a list of rows.
+fn arrays(sql: &str, width: usize) -> String {
+    let list = |word: &str| {
+        let names: Vec<String> = (1..=width).map(|n| format!("{word}{n}")).collect();
+        names.join(", ")
+    };
+    if sql.contains("IN ({})") {
+        return sql.replace("IN ({})", "= ANY ($1)");
     }
-}
-
-fn row_placeholders(count: usize, width: usize, numbered: bool) -> String {
-    let rows: Vec<String> = (0..count)
-        .map(|row| {
-            let list: Vec<String> = (1..=width)
-                .map(|n| placeholder(row * width + n, numbered))
-                .collect();
-            format!("({})", list.join(", "))
-        })
-        .collect();
-    rows.join(", ")
+    let rows = format!("unnest({})", list("$"));
+    for name in ["want", "new"] {
+        let listed = format!("(VALUES {{}}) AS {name}");
+        if sql.contains(&listed) {
+            let named = format!("{rows} AS {name} ({})", list("column"));
+            return sql.replace(&listed, &named);
+        }
+    }
+    sql.replace("VALUES {}", &format!("SELECT * FROM {rows}"))
 }
 
 /// Connections for reading.
 #[derive(Clone)]
 pub(crate) enum Pool {
-    Sqlite(SqlitePool),
-    Postgres(PgPool),
+    Sqlite(Arc<sqlite::Readers>),
+    Postgres(Arc<postgres::Readers>),
 }
 
 impl Pool {
-    pub(crate) async fn fetch(
-        &self,
-        sql: impl Into<Arc<str>>,
-        values: Vec<Value>,
-    ) -> Result<Vec<Row>, sqlx::Error> {
-        let sql = sql.into();
+    /// At most `count` connections to a file; the first is opened now.
+    pub(crate) fn sqlite(path: &std::path::Path, count: usize) -> Result<Self> {
+        let readers = sqlite::Readers::open(path, count)?;
+        Ok(Self::Sqlite(Arc::new(readers)))
+    }
+
+    /// At most `count` connections to a server; the first is opened now.
+    pub(crate) async fn postgres(server: Server, count: usize) -> Result<Self> {
+        let readers = postgres::Readers::open(server, count).await?;
+        Ok(Self::Postgres(Arc::new(readers)))
+    }
+
+    /// Rows that an index finds: SQLite reads them where it is called.
+    pub(crate) async fn fetch(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>> {
         match self {
-            Self::Sqlite(pool) => sqlite_query(sql, values)
-                .fetch_all(pool)
-                .await
-                .map(|rows| rows.into_iter().map(Row::Sqlite).collect()),
-            Self::Postgres(pool) => postgres_query(sql, values)
-                .fetch_all(pool)
-                .await
-                .map(|rows| rows.into_iter().map(Row::Postgres).collect()),
+            Self::Sqlite(readers) => readers.fetch(sql, &values).await,
+            Self::Postgres(readers) => readers.fetch(sql, values).await,
         }
     }
 
-    pub(crate) async fn close(&self) {
+    /// Rows for which many others are looked at: SQLite reads them on a thread that may take its
+    /// time.
+    pub(crate) async fn scan(&self, sql: String, values: Vec<Value>) -> Result<Vec<Row>> {
         match self {
-            Self::Sqlite(pool) => pool.close().await,
-            Self::Postgres(pool) => pool.close().await,
+            Self::Sqlite(readers) => Arc::clone(readers).scan(sql, values).await,
+            Self::Postgres(readers) => readers.fetch(&sql, values).await,
         }
     }
-}
 
-/// What an error means for the writer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// A constraint refused a row: one command is at fault, the others are not.
-    Constraint,
-    /// Two nodes met: the same again may work.
-    Serialization,
-    /// Anything else.
-    Other,
-}
-
-pub(crate) fn fault(error: &sqlx::Error) -> Fault {
-    let Some(error) = error.as_database_error() else {
-        return Fault::Other;
-    };
-    if !matches!(error.kind(), sqlx::error::ErrorKind::Other) {
-        return Fault::Constraint;
-    }
-    match error.code().as_deref() {
-        // serialization_failure and deadlock_detected
-        Some("40001" | "40P01") => Fault::Serialization,
-        // Class 22, data exceptions: a value that the database does not take.
-        Some(code) if code.len() == 5 && code.starts_with("22") => Fault::Constraint,
-        _ => Fault::Other,
+    pub(crate) fn close(&self) {
+        match self {
+            Self::Sqlite(readers) => readers.close(),
+            Self::Postgres(readers) => readers.close(),
+        }
     }
 }
 
@@ -528,10 +328,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_rows_are_numbered_through() {
-        assert_eq!(placeholders(3, 1, true), "$1, $2, $3");
-        assert_eq!(placeholders(2, 2, true), "($1, $2), ($3, $4)");
-        assert_eq!(row_placeholders(2, 1, true), "($1), ($2)");
-        assert_eq!(row_placeholders(2, 2, false), "(?, ?), (?, ?)");
+    fn a_list_is_a_row_or_an_array_for_each_column() {
+        let keys = "SELECT a FROM t WHERE id IN ({})";
+        assert_eq!(one_row(keys, 1), "SELECT a FROM t WHERE id IN (?)");
+        assert_eq!(arrays(keys, 1), "SELECT a FROM t WHERE id = ANY ($1)");
+        let pairs = "SELECT a FROM (VALUES {}) AS want CROSS JOIN t WHERE t.b = want.column2";
+        assert_eq!(
+            one_row(pairs, 2),
+            "SELECT a FROM (VALUES (?, ?)) AS want CROSS JOIN t WHERE t.b = want.column2"
+        );
+        assert_eq!(
+            arrays(pairs, 2),
+            "SELECT a FROM unnest($1, $2) AS want (column1, column2) CROSS JOIN t WHERE t.b = \
+             want.column2"
+        );
+        let rows = "INSERT INTO t (a, b) VALUES {} ON CONFLICT (a) DO NOTHING";
+        assert_eq!(
+            one_row(rows, 2),
+            "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT (a) DO NOTHING"
+        );
+        assert_eq!(
+            arrays(rows, 2),
+            "INSERT INTO t (a, b) SELECT * FROM unnest($1, $2) ON CONFLICT (a) DO NOTHING"
+        );
     }
 }

@@ -83,7 +83,8 @@ struct Inner {
     queue: Mutex<Option<mpsc::Sender<Job>>>,
     /// Room for waiting bytes, in units of [`ROOM_UNIT`].
     room: Arc<Semaphore>,
-    tasks: Mutex<Vec<JoinHandle<()>>>,
+    /// Resolves when the writer has ended.
+    writer: Mutex<Option<oneshot::Receiver<()>>>,
     follower: Mutex<Option<JoinHandle<()>>>,
     /// Held as long as the store is open.
     _lock: File,
@@ -109,10 +110,10 @@ impl Store {
             Some(secret) => Some(secret.clone()),
             None => secret::load(data_dir)?,
         };
-        let mut conn = target.writer().await?;
+        let conn = target.writer().await?;
         let secret = match given {
             Some(secret) => secret,
-            None if schema::has_fingerprint(&mut conn).await? => {
+            None if schema::has_fingerprint(&conn).await? => {
                 return Err(StoreError::SecretMissing(
                     data_dir.join(secret::SECRET_FILE),
                 ));
@@ -120,33 +121,51 @@ impl Store {
             None => secret::create(data_dir)?,
         };
         let keys = Subkeys::new(&secret);
-        let is_new = schema::migrate(&mut conn, (options.clock)()).await?;
-        check_fingerprint(&mut conn, &keys).await?;
+        let is_new = schema::migrate(&conn, (options.clock)()).await?;
+        check_fingerprint(&conn, &keys).await?;
         let (kind, blobs) = match &target {
             Target::Sqlite(_) => {
                 let folder =
                     BlobFolder::open(data_dir).map_err(|error| folder_error(data_dir, &error))?;
                 // Where a new database stands beside old files, somebody has mislaid the old one.
                 if !is_new {
-                    blob::sweep(&folder, &mut conn, (options.clock)()).await?;
+                    blob::sweep(&folder, &conn, (options.clock)()).await?;
                 }
                 (DatabaseKind::Sqlite, Some(folder))
             }
             Target::Postgres(_) => (DatabaseKind::Postgres, None),
         };
-        let (version, durability) = connect::describe(&mut conn).await?;
+        let (version, durability) = connect::describe(&conn).await?;
         let pool = target.readers(options.readers).await?;
         let feed = Arc::new(Feed::new());
         let (sender, queue) = mpsc::channel(limit::WRITER_QUEUE);
+        let mut random = Randomness::new()?;
+        let node = format!("{:032x}", random.next());
+        let follower = match &target {
+            Target::Sqlite(_) => None,
+            Target::Postgres(server) => {
+                let server = (**server).clone();
+                let following = feed::follow(Arc::clone(&feed), pool.clone(), server, node.clone());
+                Some(tokio::spawn(following))
+            }
+        };
+        let conn = match kind {
+            DatabaseKind::Sqlite => Some(conn),
+            // The writer opens one in its own runtime.
+            DatabaseKind::Postgres => {
+                conn.close().await;
+                None
+            }
+        };
         let writer = Writer {
             target,
-            conn: Some(conn),
+            conn,
             feed: Arc::clone(&feed),
             clock: Arc::clone(&options.clock),
-            random: Randomness::new()?,
+            random,
+            node,
         };
-        let follower = (kind == DatabaseKind::Postgres)
-            .then(|| tokio::spawn(feed::follow(Arc::clone(&feed), pool.clone())));
+        let writer = start(writer, queue)?;
         let inner = Inner {
             keys,
             pool,
@@ -162,7 +181,7 @@ impl Store {
             worker_scope_taken: AtomicBool::new(false),
             queue: Mutex::new(Some(sender)),
             room: Arc::new(Semaphore::new(limit::WRITER_QUEUE_BYTES / ROOM_UNIT)),
-            tasks: Mutex::new(vec![tokio::spawn(writer.run(queue))]),
+            writer: Mutex::new(Some(writer)),
             follower: Mutex::new(follower),
             _lock: lock,
         };
@@ -326,12 +345,12 @@ impl Store {
         if let Some(follower) = follower {
             follower.abort();
         }
-        let tasks = std::mem::take(&mut *lock(&self.inner.tasks));
-        for task in tasks {
-            // The writer does not panic; if it did, there is nothing left to wait for.
-            let _ended = task.await;
+        let writer = lock(&self.inner.writer).take();
+        if let Some(writer) = writer {
+            // Its sender goes with the writer's thread.
+            let _ended = writer.await;
         }
-        self.inner.pool.close().await;
+        self.inner.pool.close();
     }
 }
 
@@ -345,6 +364,28 @@ impl Drop for Inner {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Starts the writer on a thread of its own, on which its connection is served too: a statement goes
+/// to the database without a turn of another thread. What it gives resolves when the writer ends.
+fn start(writer: Writer, queue: mpsc::Receiver<Job>) -> Result<oneshot::Receiver<()>, StoreError> {
+    let failed = |error: std::io::Error| StoreError::Open {
+        what: "the writer's thread".to_owned(),
+        reason: error.to_string(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(failed)?;
+    let (ends, ended) = oneshot::channel();
+    std::thread::Builder::new()
+        .name("postroom-writer".to_owned())
+        .spawn(move || {
+            runtime.block_on(writer.run(queue));
+            let _nobody_waits = ends.send(());
+        })
+        .map_err(failed)?;
+    Ok(ended)
 }
 
 /// Parts that each fit one commit.
@@ -445,7 +486,7 @@ fn folder_error(data_dir: &Path, error: &std::io::Error) -> StoreError {
 }
 
 /// Keeps the secret key's fingerprint in a new database, and compares it in a known one.
-async fn check_fingerprint(conn: &mut Conn, keys: &Subkeys) -> Result<(), StoreError> {
+async fn check_fingerprint(conn: &Conn, keys: &Subkeys) -> Result<(), StoreError> {
     conn.execute(
         "INSERT INTO meta (name, value) VALUES ('secret_fingerprint', $1) \
          ON CONFLICT (name) DO NOTHING",

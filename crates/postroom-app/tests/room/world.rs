@@ -58,17 +58,15 @@ async fn fresh_database() -> Option<TestDatabase> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let name = format!("postroom_room_{}_{count}", std::process::id());
-    let mut connection = <sqlx::PgConnection as sqlx::Connection>::connect(&server)
+    let (client, connection) = tokio_postgres::connect(&server, tokio_postgres::NoTls)
         .await
         .expect("the test server answers");
+    tokio::spawn(connection);
     for sql in [
         format!("DROP DATABASE IF EXISTS {name}"),
         format!("CREATE DATABASE {name}"),
     ] {
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-            .execute(&mut connection)
-            .await
-            .expect("a database is made");
+        client.batch_execute(&sql).await.expect("a database is made");
     }
     let (base, _) = server.rsplit_once('/').expect("a URL with a database");
     let url = format!("{base}/{name}");
@@ -92,12 +90,12 @@ impl Drop for TestDatabase {
                 .build()
                 .expect("a runtime");
             runtime.block_on(async {
-                let connected = <sqlx::PgConnection as sqlx::Connection>::connect(&server).await;
-                let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-                let sql = sqlx::raw_sql(sqlx::AssertSqlSafe(sql));
+                let connected = tokio_postgres::connect(&server, tokio_postgres::NoTls).await;
                 // A server that has gone has no database to drop.
-                if let Ok(mut connection) = connected {
-                    let _ = sql.execute(&mut connection).await;
+                if let Ok((client, connection)) = connected {
+                    tokio::spawn(connection);
+                    let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                    let _ = client.batch_execute(&sql).await;
                 }
             });
         });

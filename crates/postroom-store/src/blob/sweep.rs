@@ -21,7 +21,7 @@ use std::{
 /// anywhere, so that with every start all have their chance.
 pub(crate) async fn sweep(
     folder: &BlobFolder,
-    conn: &mut Conn,
+    conn: &Conn,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let mut first = [0];

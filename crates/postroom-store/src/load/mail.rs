@@ -1,11 +1,11 @@
 //! Events, threads and their keys, messages and their labels, contacts.
 
-use super::{Sql, all, bits};
+use super::{Shared, Sql, all, bits};
 use crate::{
     rows::{self, columns},
     sql::{Conn, Value},
 };
-use postroom_core::{LoadedMessage, Needs, State};
+use postroom_core::{LoadedMessage, Needs};
 use postroom_types::{IdentityId, ThreadId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ fn digests<'a, const N: usize>(
         .collect()
 }
 
-pub(super) async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_events(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let ids = needs
         .events
         .iter()
@@ -52,10 +52,14 @@ pub(super) async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut Stat
     for row in all(&found, rows::event)? {
         if let Some(identity) = row.identity_id {
             state
+                .borrow_mut()
                 .event_digests
                 .insert((identity, row.sha256), (row.tenant_id, row.id));
         }
-        state.events.insert((row.tenant_id, row.id), row);
+        state
+            .borrow_mut()
+            .events
+            .insert((row.tenant_id, row.id), row);
     }
     let found = conn
         .fetch_in(
@@ -69,6 +73,7 @@ pub(super) async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut Stat
     for row in &found {
         let sha256 = rows::array(&row.blob(1)?)?;
         state
+            .borrow_mut()
             .import_failures
             .insert((rows::identity_id(row, 0)?, sha256));
     }
@@ -76,7 +81,7 @@ pub(super) async fn load_events(conn: &mut Conn, needs: &Needs, state: &mut Stat
 }
 
 /// Failed imports of which there are no bytes.
-async fn load_import_places(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+async fn load_import_places(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let places = needs.import_places.iter();
     let values = places.flat_map(|(identity, location, reason)| {
         [
@@ -97,13 +102,13 @@ async fn load_import_places(conn: &mut Conn, needs: &Needs, state: &mut State) -
         .await?;
     for row in &found {
         let place = (rows::identity_id(row, 0)?, row.text(1)?, row.text(2)?);
-        state.import_places.insert(place);
+        state.borrow_mut().import_places.insert(place);
     }
     Ok(())
 }
 
 /// Thread keys, then the threads that keys and commands name, through their aliases.
-pub(super) async fn load_threads(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_threads(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let found = conn
         .fetch_in(
             concat!(
@@ -120,12 +125,15 @@ pub(super) async fn load_threads(conn: &mut Conn, needs: &Needs, state: &mut Sta
     ids.extend(&needs.whole_threads);
     for row in all(&found, rows::thread_key)? {
         ids.insert(row.thread_id);
-        state.thread_keys.insert((row.identity_id, row.key), row);
+        state
+            .borrow_mut()
+            .thread_keys
+            .insert((row.identity_id, row.key), row);
     }
     load_threads_of(conn, &ids, state).await
 }
 
-async fn load_threads_of(conn: &mut Conn, ids: &BTreeSet<ThreadId>, state: &mut State) -> Sql<()> {
+async fn load_threads_of(conn: &Conn, ids: &BTreeSet<ThreadId>, state: Shared<'_>) -> Sql<()> {
     let aliases = conn
         .fetch_in(
             "SELECT alias, thread_id FROM thread_aliases WHERE alias IN ({})",
@@ -135,10 +143,11 @@ async fn load_threads_of(conn: &mut Conn, ids: &BTreeSet<ThreadId>, state: &mut 
         .await?;
     for row in &aliases {
         state
+            .borrow_mut()
             .aliases
             .insert(rows::thread_id(row, 0)?, rows::thread_id(row, 1)?);
     }
-    let own: BTreeSet<ThreadId> = ids.iter().map(|id| state.canonical(*id)).collect();
+    let own: BTreeSet<ThreadId> = ids.iter().map(|id| state.borrow().canonical(*id)).collect();
     let found = conn
         .fetch_in(
             concat!(
@@ -151,12 +160,12 @@ async fn load_threads_of(conn: &mut Conn, ids: &BTreeSet<ThreadId>, state: &mut 
         )
         .await?;
     for row in all(&found, rows::thread)? {
-        state.threads.insert(row.id, row);
+        state.borrow_mut().threads.insert(row.id, row);
     }
     Ok(())
 }
 
-pub(super) async fn load_messages(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_messages(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let mut found = conn
         .fetch_in(
             concat!(
@@ -171,7 +180,7 @@ pub(super) async fn load_messages(conn: &mut Conn, needs: &Needs, state: &mut St
     let whole: BTreeSet<ThreadId> = needs
         .whole_threads
         .iter()
-        .map(|id| state.canonical(*id))
+        .map(|id| state.borrow().canonical(*id))
         .collect();
     found.extend(
         conn.fetch_in(
@@ -194,7 +203,7 @@ pub(super) async fn load_messages(conn: &mut Conn, needs: &Needs, state: &mut St
             row,
             labels: BTreeSet::new(),
         };
-        state.messages.insert(loaded.row.id, loaded);
+        state.borrow_mut().messages.insert(loaded.row.id, loaded);
     }
     let nums = by_num
         .keys()
@@ -210,17 +219,19 @@ pub(super) async fn load_messages(conn: &mut Conn, needs: &Needs, state: &mut St
         .await?;
     for row in &labels {
         let key = (rows::tenant_id(row, 0)?, rows::unsigned(row, 1)?);
+        let label = row.text(2)?;
+        let mut state = state.borrow_mut();
         let message = by_num.get(&key).and_then(|id| state.messages.get_mut(id));
         if let Some(message) = message {
-            message.labels.insert(row.text(2)?);
+            message.labels.insert(label);
         }
     }
-    state.whole_threads.extend(whole);
-    threads.retain(|id| !state.threads.contains_key(id));
+    state.borrow_mut().whole_threads.extend(whole);
+    threads.retain(|id| !state.borrow().threads.contains_key(id));
     load_threads_of(conn, &threads, state).await
 }
 
-pub(super) async fn load_contacts(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_contacts(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let keys = needs
         .contacts
         .iter()
@@ -240,6 +251,7 @@ pub(super) async fn load_contacts(conn: &mut Conn, needs: &Needs, state: &mut St
         .await?;
     for row in all(&found, rows::contact)? {
         state
+            .borrow_mut()
             .contacts
             .insert((row.identity_id, row.address.clone()), row);
     }

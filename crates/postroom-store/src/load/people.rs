@@ -1,15 +1,15 @@
 //! Tenants, domains, identities, addresses, keys, owner links.
 
-use super::{Sql, all, bits};
+use super::{Shared, Sql, all, bits};
 use crate::{
     rows::{self, columns},
     sql::{Conn, Value},
 };
-use postroom_core::{Needs, State, deployment};
+use postroom_core::{Needs, deployment};
 use postroom_types::{IdentityId, TenantId};
 use std::collections::{BTreeSet, HashMap};
 
-pub(super) async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_tenants(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let mut found = conn
         .fetch_in(
             concat!(
@@ -38,8 +38,8 @@ pub(super) async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut Sta
         .await?,
     );
     for row in all(&found, rows::tenant)? {
-        state.slugs.insert(row.slug.clone(), row.id);
-        state.tenants.insert(row.id, row);
+        state.borrow_mut().slugs.insert(row.slug.clone(), row.id);
+        state.borrow_mut().tenants.insert(row.id, row);
     }
     let domains = needs
         .domains
@@ -78,7 +78,10 @@ pub(super) async fn load_tenants(conn: &mut Conn, needs: &Needs, state: &mut Sta
         .await?,
     );
     for row in all(&found, rows::domain)? {
-        state.domains.insert((row.tenant_id, row.name.clone()), row);
+        state
+            .borrow_mut()
+            .domains
+            .insert((row.tenant_id, row.name.clone()), row);
     }
     Ok(())
 }
@@ -91,7 +94,7 @@ fn names<'a>(names: impl IntoIterator<Item = &'a (TenantId, String)>) -> Vec<Val
 }
 
 /// Identities by id, username and the caller's own id, each with all its addresses.
-pub(super) async fn load_identities(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_identities(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let mut found = conn
         .fetch_in(
             concat!(
@@ -134,12 +137,16 @@ pub(super) async fn load_identities(conn: &mut Conn, needs: &Needs, state: &mut 
         ids.insert(row.id);
         let tenant = row.tenant_id;
         state
+            .borrow_mut()
             .usernames
             .insert((tenant, row.username.clone()), row.id);
         if let Some(client_id) = &row.client_id {
-            state.client_ids.insert((tenant, client_id.clone()), row.id);
+            state
+                .borrow_mut()
+                .client_ids
+                .insert((tenant, client_id.clone()), row.id);
         }
-        state.identities.insert(row.id, row);
+        state.borrow_mut().identities.insert(row.id, row);
     }
     let found = conn
         .fetch_in(
@@ -153,14 +160,14 @@ pub(super) async fn load_identities(conn: &mut Conn, needs: &Needs, state: &mut 
         )
         .await?;
     for row in all(&found, rows::address)? {
-        state.put_address(row);
+        state.borrow_mut().put_address(row);
     }
     Ok(())
 }
 
 /// Addresses by text and id. Their identity's other addresses may be missing; only commands that
 /// name the identity need those.
-pub(super) async fn load_addresses(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_addresses(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let mut found = conn
         .fetch_in(
             concat!(
@@ -189,12 +196,12 @@ pub(super) async fn load_addresses(conn: &mut Conn, needs: &Needs, state: &mut S
         .await?,
     );
     for row in all(&found, rows::address)? {
-        state.put_address(row);
+        state.borrow_mut().put_address(row);
     }
     Ok(())
 }
 
-pub(super) async fn load_keys(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_keys(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let keys = bits(needs.keys.iter().map(|id| id.bits()));
     let found = conn
         .fetch_in(
@@ -204,7 +211,7 @@ pub(super) async fn load_keys(conn: &mut Conn, needs: &Needs, state: &mut State)
         )
         .await?;
     for row in all(&found, rows::key)? {
-        state.keys.insert(row.id, row);
+        state.borrow_mut().keys.insert(row.id, row);
     }
     let found = conn
         .fetch_in(
@@ -222,7 +229,12 @@ pub(super) async fn load_keys(conn: &mut Conn, needs: &Needs, state: &mut State)
         .map(|row| (row.lookup.clone(), row))
         .collect();
     for row in secrets.into_values() {
-        state.secrets.entry(row.key_id).or_default().push(row);
+        state
+            .borrow_mut()
+            .secrets
+            .entry(row.key_id)
+            .or_default()
+            .push(row);
     }
     for tenant in &needs.key_counts {
         let found = conn
@@ -232,7 +244,7 @@ pub(super) async fn load_keys(conn: &mut Conn, needs: &Needs, state: &mut State)
             )
             .await?;
         let count = found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?;
-        state.key_counts.insert(*tenant, count);
+        state.borrow_mut().key_counts.insert(*tenant, count);
     }
     let found = conn
         .fetch_in(
@@ -250,7 +262,7 @@ pub(super) async fn load_keys(conn: &mut Conn, needs: &Needs, state: &mut State)
         )
         .await?;
     for row in all(&found, rows::owner_link)? {
-        state.owner_links.insert(row.hash, row);
+        state.borrow_mut().owner_links.insert(row.hash, row);
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
 //! Sends with their deliveries, keys against doubles, and what rules sending.
 
-use super::{Sql, all, bits};
+use super::{Shared, Sql, all, bits};
 use crate::{
     rows::{self, columns},
     sql::{Conn, Value},
 };
-use postroom_core::{Needs, State};
+use postroom_core::Needs;
 use postroom_types::{IdentityId, Timestamp};
 use std::collections::BTreeSet;
 
-pub(super) async fn load_sends(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_sends(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let mut found = conn
         .fetch_in(
             concat!(
@@ -42,7 +42,7 @@ pub(super) async fn load_sends(conn: &mut Conn, needs: &Needs, state: &mut State
     let mut messages = BTreeSet::new();
     for row in all(&found, rows::send)? {
         messages.insert(row.message_id);
-        state.load_send(row);
+        state.borrow_mut().load_send(row);
     }
     let found = conn
         .fetch_in(
@@ -56,7 +56,7 @@ pub(super) async fn load_sends(conn: &mut Conn, needs: &Needs, state: &mut State
         )
         .await?;
     for row in all(&found, rows::delivery)? {
-        state.load_delivery(row);
+        state.borrow_mut().load_delivery(row);
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ fn digests<'a, T: Copy + 'a, const N: usize>(
 }
 
 /// Keys against doubles, counters, policies, suppressions, lists.
-pub(super) async fn load_rules(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_rules(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let found = conn
         .fetch_in(
             concat!(
@@ -86,7 +86,7 @@ pub(super) async fn load_rules(conn: &mut Conn, needs: &Needs, state: &mut State
         )
         .await?;
     for row in all(&found, rows::idempotency)? {
-        state.idempotency.insert((row.identity_id, row.key), row);
+        state.borrow_mut().idempotency.insert((row.identity_id, row.key), row);
     }
     load_usage(conn, needs, state).await?;
     let found = conn
@@ -101,7 +101,7 @@ pub(super) async fn load_rules(conn: &mut Conn, needs: &Needs, state: &mut State
         )
         .await?;
     for row in all(&found, rows::policy)? {
-        state.policies.insert(row.tenant_id, row);
+        state.borrow_mut().policies.insert(row.tenant_id, row);
     }
     let found = conn
         .fetch_in(
@@ -116,12 +116,12 @@ pub(super) async fn load_rules(conn: &mut Conn, needs: &Needs, state: &mut State
         )
         .await?;
     for row in all(&found, rows::suppression)? {
-        state.suppressions.insert((row.tenant_id, row.hash), row);
+        state.borrow_mut().suppressions.insert((row.tenant_id, row.hash), row);
     }
     load_lists(conn, needs, state).await
 }
 
-async fn load_usage(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+async fn load_usage(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let days = needs
         .usage
         .iter()
@@ -148,12 +148,12 @@ async fn load_usage(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()
         .await?;
     for row in all(&found, rows::usage)? {
         let key = (row.tenant_id, row.identity_id, row.day.clone());
-        state.usage.insert(key, row);
+        state.borrow_mut().usage.insert(key, row);
     }
     Ok(())
 }
 
-async fn load_lists(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+async fn load_lists(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let entries = needs
         .list_entries
         .iter()
@@ -180,6 +180,7 @@ async fn load_lists(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()
         .await?;
     for row in all(&found, rows::list_entry)? {
         let key = (row.tenant_id, row.direction, row.entry);
+        let mut state = state.borrow_mut();
         let kinds = state.list_entries.entry(key).or_default();
         kinds.insert(row.kind, row.at);
     }
@@ -191,16 +192,16 @@ async fn load_lists(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()
             )
             .await?;
         let count = found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?;
-        state.list_counts.insert(*tenant, count);
+        state.borrow_mut().list_counts.insert(*tenant, count);
     }
     Ok(())
 }
 
 /// Drafts, and how many drafts and uploads there are at `now`.
 pub(super) async fn load_drafts(
-    conn: &mut Conn,
+    conn: &Conn,
     needs: &Needs,
-    state: &mut State,
+    state: Shared<'_>,
     now: Timestamp,
 ) -> Sql<()> {
     let found = conn
@@ -211,23 +212,23 @@ pub(super) async fn load_drafts(
         )
         .await?;
     for row in all(&found, rows::draft)? {
-        state.drafts.insert(row.id, row);
+        state.borrow_mut().drafts.insert(row.id, row);
     }
     for identity in &needs.draft_counts {
         let sql = "SELECT COUNT(*) FROM drafts WHERE identity_id = $1";
         let count = count(conn, sql, *identity, None).await?;
-        state.draft_counts.insert(*identity, count);
+        state.borrow_mut().draft_counts.insert(*identity, count);
     }
     for identity in &needs.upload_counts {
         let sql = "SELECT COUNT(*) FROM uploads WHERE identity_id = $1 AND expires_at > $2";
         let count = count(conn, sql, *identity, Some(now)).await?;
-        state.upload_counts.insert(*identity, count);
+        state.borrow_mut().upload_counts.insert(*identity, count);
     }
     Ok(())
 }
 
 async fn count(
-    conn: &mut Conn,
+    conn: &Conn,
     sql: &'static str,
     identity: IdentityId,
     now: Option<Timestamp>,

@@ -1,17 +1,17 @@
 //! Sources, what came through them before, todos, and what claimants would take.
 
-use super::{Sql, all, bits};
+use super::{Shared, Sql, all, bits};
 use crate::{
     rows::{self, columns},
-    sql::{Conn, Row, Value},
+    sql::{Asked, Conn, Row, Value},
 };
-use postroom_core::{ClaimSpec, Needs, State};
-use postroom_types::{KeyId, TenantId, Timestamp, limit};
+use postroom_core::{ClaimSpec, Needs};
+use postroom_types::{KeyId, TenantId, Timestamp, TodoId, limit};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) async fn load_sources(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
-    let found = conn
-        .fetch_in(
+pub(super) async fn load_sources(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
+    let sources = conn
+        .ask_in(
             concat!(
                 "SELECT ",
                 columns!(source),
@@ -21,26 +21,13 @@ pub(super) async fn load_sources(conn: &mut Conn, needs: &Needs, state: &mut Sta
             bits(needs.sources.iter().map(|id| id.bits())),
         )
         .await?;
-    for row in all(&found, rows::source)? {
-        state.sources.insert(row.id, row);
-    }
-    for tenant in &needs.source_counts {
-        let found = conn
-            .fetch(
-                "SELECT COUNT(*) FROM sources WHERE tenant_id = $1",
-                vec![tenant.bits().into()],
-            )
-            .await?;
-        let count = found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?;
-        state.source_counts.insert(*tenant, count);
-    }
     let keys = needs
         .event_keys
         .iter()
         .flat_map(|(source, key)| [Value::from(source.bits()), key.as_str().into()])
         .collect();
-    let found = conn
-        .fetch_in(
+    let events = conn
+        .ask_in(
             concat!(
                 "SELECT ",
                 columns!(event),
@@ -52,7 +39,24 @@ pub(super) async fn load_sources(conn: &mut Conn, needs: &Needs, state: &mut Sta
             keys,
         )
         .await?;
-    for row in all(&found, rows::event)? {
+    let keys = needs
+        .once_keys
+        .iter()
+        .flat_map(|(source, key)| [Value::from(source.bits()), (*key).into()])
+        .collect();
+    let once = conn
+        .ask_in(
+            "SELECT source_id, hash FROM (VALUES {}) AS want CROSS JOIN source_once WHERE \
+             source_once.source_id = want.column1 AND source_once.hash = want.column2",
+            2,
+            keys,
+        )
+        .await?;
+    for row in all(&sources.rows().await?, rows::source)? {
+        state.borrow_mut().sources.insert(row.id, row);
+    }
+    for row in all(&events.rows().await?, rows::event)? {
+        let mut state = state.borrow_mut();
         if let (Some(source), Some(key)) = (row.source_id, &row.external_key) {
             state
                 .event_keys
@@ -60,38 +64,37 @@ pub(super) async fn load_sources(conn: &mut Conn, needs: &Needs, state: &mut Sta
         }
         state.events.insert((row.tenant_id, row.id), row);
     }
-    let keys = needs
-        .once_keys
-        .iter()
-        .flat_map(|(source, key)| [Value::from(source.bits()), key.as_slice().into()])
-        .collect();
-    let found = conn
-        .fetch_in(
-            "SELECT source_id, hash FROM (VALUES {}) AS want CROSS JOIN source_once WHERE \
-             source_once.source_id = want.column1 AND source_once.hash = want.column2",
-            2,
-            keys,
-        )
-        .await?;
-    for row in &found {
-        let key = rows::array(&row.blob(1)?)?;
-        state.once_keys.insert((rows::source_id(row, 0)?, key));
+    for row in &once.rows().await? {
+        let key = (rows::source_id(row, 0)?, rows::array(row.bytes(1)?)?);
+        state.borrow_mut().once_keys.insert(key);
+    }
+    for tenant in &needs.source_counts {
+        let found = conn
+            .fetch(
+                "SELECT COUNT(*) FROM sources WHERE tenant_id = $1",
+                vec![tenant.bits().into()],
+            )
+            .await?;
+        let count = found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?;
+        state.borrow_mut().source_counts.insert(*tenant, count);
     }
     Ok(())
 }
 
-pub(super) async fn load_todos(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
-    let ids = |ids: &BTreeSet<(TenantId, postroom_types::TodoId)>| {
-        ids.iter()
-            .flat_map(|(tenant, id)| [Value::from(tenant.bits()), id.bits().into()])
-            .collect::<Vec<Value>>()
-    };
-    let hashes = |hashes: &BTreeSet<(TenantId, [u8; 16])>| {
-        hashes
-            .iter()
-            .flat_map(|(tenant, hash)| [Value::from(tenant.bits()), hash.as_slice().into()])
-            .collect::<Vec<Value>>()
-    };
+fn ids(ids: &BTreeSet<(TenantId, TodoId)>) -> Vec<Value> {
+    ids.iter()
+        .flat_map(|(tenant, id)| [Value::from(tenant.bits()), id.bits().into()])
+        .collect()
+}
+
+fn hashes(hashes: &BTreeSet<(TenantId, [u8; 16])>) -> Vec<Value> {
+    hashes
+        .iter()
+        .flat_map(|(tenant, hash)| [Value::from(tenant.bits()), (*hash).into()])
+        .collect()
+}
+
+pub(super) async fn load_todos(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let looked_up = [
         (
             concat!(
@@ -121,12 +124,12 @@ pub(super) async fn load_todos(conn: &mut Conn, needs: &Needs, state: &mut State
             hashes(&needs.subjects),
         ),
     ];
+    let mut todos = Vec::new();
     for (sql, keys) in looked_up {
-        let found = conn.fetch_in(sql, 2, keys).await?;
-        offer(&found, state)?;
+        todos.push(conn.ask_in(sql, 2, keys).await?);
     }
-    let found = conn
-        .fetch_in(
+    let attempts = conn
+        .ask_in(
             concat!(
                 "SELECT ",
                 columns!(attempt),
@@ -137,21 +140,24 @@ pub(super) async fn load_todos(conn: &mut Conn, needs: &Needs, state: &mut State
             ids(&needs.attempts),
         )
         .await?;
-    for row in all(&found, rows::attempt)? {
-        state.load_attempt(row);
+    for asked in todos {
+        offer(&asked.rows().await?, state)?;
     }
-    load_queues(conn, needs, state).await
+    for row in all(&attempts.rows().await?, rows::attempt)? {
+        state.borrow_mut().load_attempt(row);
+    }
+    Ok(())
 }
 
-fn offer(found: &[Row], state: &mut State) -> Sql<()> {
+fn offer(found: &[Row], state: Shared<'_>) -> Sql<()> {
     for row in all(found, rows::todo)? {
-        state.load_todo(row);
+        state.borrow_mut().load_todo(row);
     }
     Ok(())
 }
 
 /// Settings of queues; in those with a bound, what is in flight is counted.
-async fn load_queues(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<()> {
+pub(super) async fn load_queues(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
     let found = conn
         .fetch_in(
             concat!(
@@ -174,20 +180,11 @@ async fn load_queues(conn: &mut Conn, needs: &Needs, state: &mut State) -> Sql<(
                 )
                 .await?;
             let count = found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?;
-            state.in_flight.insert(key.clone(), count);
+            state.borrow_mut().in_flight.insert(key.clone(), count);
         }
-        state.queues.insert(key, row);
+        state.borrow_mut().queues.insert(key, row);
     }
     Ok(())
-}
-
-/// Of two nodes that claim, each skips what the other holds; SQLite has one writer.
-fn locked(conn: &Conn, sql: &str) -> String {
-    if conn.is_postgres() {
-        format!("{sql} FOR UPDATE SKIP LOCKED")
-    } else {
-        sql.to_owned()
-    }
 }
 
 fn most(count: usize) -> Value {
@@ -212,6 +209,11 @@ const ASSIGNED: &str = concat!(
     " FROM todos WHERE assignee = $1 AND state = 'pending' AND assignee IS NOT NULL \
      ORDER BY assignee, queue, rank, num LIMIT $2"
 );
+const SWEEP: &str = concat!(
+    "SELECT ",
+    columns!(todo),
+    " FROM todos WHERE tenant_id = $1 AND due_at <= $2 AND due_at IS NOT NULL ORDER BY due_at LIMIT $3"
+);
 const OVERDUE: &str = concat!(
     "SELECT ",
     columns!(todo),
@@ -219,13 +221,17 @@ const OVERDUE: &str = concat!(
 );
 
 /// For each kind of claimant, as many todos as there are claims of its tenant: whatever the others
-/// take, one is left for each if there is one.
+/// take, one is left for each if there is one. No row is locked: the tenant's counter is, and with it
+/// all that other nodes could take.
 pub(super) async fn load_claims(
-    conn: &mut Conn,
+    conn: &Conn,
     needs: &Needs,
-    state: &mut State,
+    state: Shared<'_>,
     now: Timestamp,
 ) -> Sql<()> {
+    if needs.claims.is_empty() {
+        return Ok(());
+    }
     // Claimants that differ in their key alone would take the same, save what is assigned.
     let mut kinds: BTreeMap<ClaimSpec, Vec<&ClaimSpec>> = BTreeMap::new();
     for spec in &needs.claims {
@@ -235,34 +241,50 @@ pub(super) async fn load_claims(
         };
         kinds.entry(kind).or_default().push(spec);
     }
+    let owners = ask_owners(conn, needs).await?;
+    let mut wholes = Vec::new();
     for (kind, specs) in kinds {
         let want = needs.claimants.get(&kind.tenant).copied().unwrap_or(1);
+        let overdue = ask_overdue(conn, &kind, want, now).await?;
         let mut whole = load_waiting(conn, &kind, want, state).await?;
-        whole &= load_overdue(conn, &kind, want, now, state).await?;
+        let overdue = overdue.rows().await?;
+        whole &= overdue.len() < want;
+        offer(&overdue, state)?;
+        wholes.push((specs, want, whole));
+    }
+    let owners: BTreeSet<Vec<u8>> = owners
+        .rows()
+        .await?
+        .iter()
+        .map(|row| row.blob(0))
+        .collect::<std::result::Result<_, _>>()?;
+    for (specs, want, whole) in wholes {
         for spec in specs {
-            let whole = whole & load_assigned(conn, spec, want, state).await?;
-            state.claims.insert(spec.clone(), whole);
+            let owner = spec.key.map(|key| KeyId::bits(key).to_be_bytes());
+            let whole = match owner.filter(|owner| owners.contains(owner.as_slice())) {
+                Some(owner) => whole & load_assigned(conn, owner, want, state).await?,
+                None => whole,
+            };
+            state.borrow_mut().claims.insert(spec.clone(), whole);
         }
     }
     Ok(())
 }
 
 /// Whether all that waits is here.
-async fn load_waiting(
-    conn: &mut Conn,
-    kind: &ClaimSpec,
-    want: usize,
-    state: &mut State,
-) -> Sql<bool> {
+async fn load_waiting(conn: &Conn, kind: &ClaimSpec, want: usize, state: Shared<'_>) -> Sql<bool> {
     let (owner, sql) = match kind.identity {
         None => (kind.tenant.bits(), WAITING),
         Some(identity) => (identity.bits(), WAITING_OF_IDENTITY),
     };
-    let sql = locked(conn, sql);
-    let mut whole = true;
+    let mut asked = Vec::new();
     for queue in waiting_queues(conn, kind, owner).await? {
         let values = vec![owner.into(), queue.as_str().into(), most(want)];
-        let found = conn.fetch(sql.as_str(), values).await?;
+        asked.push(conn.ask(sql, values).await?);
+    }
+    let mut whole = true;
+    for asked in asked {
+        let found = asked.rows().await?;
         whole &= found.len() < want;
         offer(&found, state)?;
     }
@@ -273,13 +295,13 @@ async fn load_waiting(
 const FEW_QUEUES: usize = 4;
 
 /// The queues to look into: the named ones, or those that have work waiting.
-async fn waiting_queues(conn: &mut Conn, kind: &ClaimSpec, owner: u128) -> Sql<Vec<String>> {
+async fn waiting_queues(conn: &Conn, kind: &ClaimSpec, owner: u128) -> Sql<Vec<String>> {
     if let Some(only) = kind.only.as_ref().filter(|only| only.len() <= FEW_QUEUES) {
         return Ok(only.clone());
     }
     let found = conn
         .fetch(
-            queues_with_work(kind.identity.is_some()),
+            &queues_with_work(kind.identity.is_some()),
             vec![owner.into()],
         )
         .await?;
@@ -317,15 +339,8 @@ fn queues_with_work(of_identity: bool) -> String {
     )
 }
 
-/// What may be taken over: leases that ended with tries left, tries that began. Whether all of it
-/// is here.
-async fn load_overdue(
-    conn: &mut Conn,
-    kind: &ClaimSpec,
-    want: usize,
-    now: Timestamp,
-    state: &mut State,
-) -> Sql<bool> {
+/// What may be taken over: leases that ended with tries left, tries that began.
+async fn ask_overdue(conn: &Conn, kind: &ClaimSpec, want: usize, now: Timestamp) -> Sql<Asked> {
     let mut sql = format!("{OVERDUE} AND (state = 'failed' OR attempt < max_attempts)");
     let mut values: Vec<Value> = vec![kind.tenant.bits().into(), now.ms().into()];
     if let Some(identity) = kind.identity {
@@ -346,44 +361,39 @@ async fn load_overdue(
     }
     values.push(most(want));
     sql.push_str(&format!(" ORDER BY due_at LIMIT ${}", values.len()));
-    let sql = locked(conn, &sql);
-    let found = conn.fetch(sql, values).await?;
-    offer(&found, state)?;
-    Ok(found.len() < want)
+    Ok(conn.ask(&sql, values).await?)
+}
+
+/// The keys of claimants to which something is assigned: most have nothing.
+async fn ask_owners(conn: &Conn, needs: &Needs) -> Sql<Asked> {
+    let keys: BTreeSet<KeyId> = needs.claims.iter().filter_map(|spec| spec.key).collect();
+    let asked = conn.ask_in(
+        "SELECT column1 FROM (VALUES {}) AS want WHERE EXISTS (SELECT 1 FROM todos WHERE assignee \
+         = want.column1 AND state = 'pending' AND assignee IS NOT NULL)",
+        1,
+        bits(keys.into_iter().map(KeyId::bits)),
+    );
+    Ok(asked.await?)
 }
 
 /// What is assigned to a claimant's key. Whether all of it is here.
-async fn load_assigned(
-    conn: &mut Conn,
-    spec: &ClaimSpec,
-    want: usize,
-    state: &mut State,
-) -> Sql<bool> {
-    let Some(key) = spec.key else {
-        return Ok(true);
-    };
-    // Most keys have nothing assigned: one look into the index.
-    let sql = locked(conn, ASSIGNED);
-    let values = vec![
-        KeyId::bits(key).into(),
-        most(want.max(limit::QUEUES_PER_KEY)),
-    ];
-    let found = conn.fetch(sql, values).await?;
+async fn load_assigned(conn: &Conn, owner: [u8; 16], want: usize, state: Shared<'_>) -> Sql<bool> {
+    let values = vec![owner.into(), most(want.max(limit::QUEUES_PER_KEY))];
+    let found = conn.fetch(ASSIGNED, values).await?;
     offer(&found, state)?;
     Ok(found.len() < want)
 }
 
 /// What is overdue, for sweeps.
 pub(super) async fn load_sweeps(
-    conn: &mut Conn,
+    conn: &Conn,
     needs: &Needs,
-    state: &mut State,
+    state: Shared<'_>,
     now: Timestamp,
 ) -> Sql<()> {
-    let sql = locked(conn, &format!("{OVERDUE} ORDER BY due_at LIMIT $3"));
     for (tenant, count) in &needs.sweeps {
         let values = vec![tenant.bits().into(), now.ms().into(), most(*count)];
-        let found = conn.fetch(sql.as_str(), values).await?;
+        let found = conn.fetch(SWEEP, values).await?;
         offer(&found, state)?;
     }
     Ok(())
@@ -394,16 +404,21 @@ mod tests {
     use super::*;
     use crate::{connect::Target, schema};
 
+    /// Nulls for all placeholders.
+    fn unbound(sql: &str) -> Vec<Value> {
+        let last = (1..9).rev().find(|n| sql.contains(&format!("${n}")));
+        vec![Value::OptInt(None); last.unwrap_or(0)]
+    }
+
     #[tokio::test]
     async fn what_claims_and_sweeps_read_stands_in_an_index_without_finished_todos() {
         let dir = tempfile::tempdir().expect("dir");
         let target = Target::new(None, dir.path()).expect("SQLite");
-        let mut conn = target.writer().await.expect("opens");
-        schema::migrate(&mut conn, Timestamp::from_ms(0))
+        let conn = target.writer().await.expect("opens");
+        schema::migrate(&conn, Timestamp::from_ms(0))
             .await
             .expect("migrates");
         let due = format!("{OVERDUE} AND queue IN ($3) ORDER BY due_at LIMIT $4");
-        let sweep = format!("{OVERDUE} ORDER BY due_at LIMIT $3");
         for (sql, index) in [
             (WAITING.to_owned(), "todos_waiting"),
             (WAITING_OF_IDENTITY.to_owned(), "todos_waiting_of_identity"),
@@ -411,10 +426,10 @@ mod tests {
             (queues_with_work(false), "todos_waiting"),
             (queues_with_work(true), "todos_waiting_of_identity"),
             (due, "todos_due"),
-            (sweep, "todos_due"),
+            (SWEEP.to_owned(), "todos_due"),
         ] {
             let plan = conn
-                .fetch(format!("EXPLAIN QUERY PLAN {sql}"), vec![])
+                .fetch(&format!("EXPLAIN QUERY PLAN {sql}"), unbound(&sql))
                 .await
                 .expect("explains");
             let steps: Vec<String> = plan

@@ -54,6 +54,7 @@ pub async fn contacts(
         select = behind(select, place);
     }
     select
+        .scans()
         .text(" ORDER BY match_rank DESC, weight DESC, last_seen_at DESC, address LIMIT ")
         .value(select::rows(filter.limit))
         .all(store, |row| {

@@ -191,6 +191,7 @@ pub async fn nums_by_label(
     let rows = Select::new(all)
         .scope(scope)
         .text(" GROUP BY label")
+        .scans()
         .all(store, |row| Ok((row.text(0)?, row.text(1)?)))
         .await?;
     rows.into_iter()
@@ -290,7 +291,10 @@ const LIST: usize = 256;
 const NUMS: &str = "SELECT string_agg(CAST(num AS TEXT), ',') FROM ";
 
 async fn nums(store: &Store, select: Select) -> Result<RoaringTreemap, StoreError> {
-    let text = select.first(store, |row| Ok(row.opt_text(0)?)).await?;
+    let text = select
+        .scans()
+        .first(store, |row| Ok(row.opt_text(0)?))
+        .await?;
     set_of(&text.flatten().unwrap_or_default())
 }
 

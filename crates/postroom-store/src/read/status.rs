@@ -83,7 +83,10 @@ const EVENT_COUNTS: &str = "SELECT state, COUNT(*) FROM events";
 const FAILURE_COUNT: &str = "SELECT COUNT(*) FROM import_failures";
 
 async fn one(store: &Store, select: Select) -> Result<u64, StoreError> {
-    let found = select.first(store, |row| rows::unsigned(row, 0)).await?;
+    let found = select
+        .scans()
+        .first(store, |row| rows::unsigned(row, 0))
+        .await?;
     Ok(found.unwrap_or(0))
 }
 
@@ -96,6 +99,7 @@ async fn gather(
     failures: Select,
 ) -> Result<Counts, StoreError> {
     let sums = threads
+        .scans()
         .first(store, |row| {
             Ok([
                 rows::unsigned(row, 0)?,
@@ -115,6 +119,7 @@ async fn gather(
         ..Counts::default()
     };
     for (state, count) in events
+        .scans()
         .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
         .await?
     {

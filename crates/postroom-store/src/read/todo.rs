@@ -225,14 +225,14 @@ pub async fn work_waits(
     queues: Option<&[String]>,
 ) -> Result<bool, StoreError> {
     let now = store.now();
-    for condition in [
-        "state <> 'done' AND state = 'pending'".to_owned(),
-        format!("due_at IS NOT NULL AND due_at <= {}", now.ms()),
-    ] {
-        let select = Select::new("SELECT 1 FROM todos WHERE ")
-            .seen_by(worker)
-            .text(" AND ")
-            .text(&condition);
+    for due in [None, Some(now.ms())] {
+        let select = Select::new("SELECT 1 FROM todos WHERE ").seen_by(worker);
+        let select = match due {
+            Some(now) => select
+                .text(" AND due_at IS NOT NULL AND due_at <= ")
+                .value(now),
+            None => select.text(" AND state <> 'done' AND state = 'pending'"),
+        };
         let select = match queues {
             Some([]) => return Ok(false),
             Some(queues) => select
@@ -256,6 +256,7 @@ pub async fn queue_counts(
     let all = Select::new("SELECT queue, COUNT(*) FROM todos WHERE ")
         .seen_by(worker)
         .text(" GROUP BY queue")
+        .scans()
         .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
         .await?;
     for (queue, count) in all {
@@ -269,6 +270,7 @@ pub async fn queue_counts(
             .text(" AND state <> 'done' AND state = ")
             .value(state.as_str())
             .text(" GROUP BY queue || ''")
+            .scans()
             .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
             .await?;
         for (queue, count) in open {
@@ -284,6 +286,7 @@ pub async fn queue_counts(
     let parked = Select::new("SELECT queue || '', COUNT(*) FROM todos WHERE ")
         .seen_by(worker)
         .text(" AND due_at IS NOT NULL AND due_at > 0 AND state = 'failed' GROUP BY queue || ''")
+        .scans()
         .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))
         .await?;
     for (queue, count) in parked {
@@ -361,6 +364,7 @@ pub async fn ended_todos(
         .value(newest.bits())
         .text(" AND (state = 'done' OR state = 'failed') AND completed_at < ")
         .value(before.ms())
+        .scans()
         .text(" ORDER BY id LIMIT ")
         .value(select::rows(limit))
         .all(store, |row| rows::todo_id(row, 0))
@@ -380,6 +384,7 @@ pub async fn ended_todos_beyond(
     let count = Select::new("SELECT COUNT(*) FROM todos WHERE tenant_id = ")
         .value(tenant.bits())
         .text(ended)
+        .scans()
         .first(store, |row| rows::unsigned(row, 0))
         .await?;
     let beyond = count.unwrap_or(0).saturating_sub(keep as u64);
@@ -390,6 +395,7 @@ pub async fn ended_todos_beyond(
     Select::new("SELECT id FROM todos WHERE tenant_id = ")
         .value(tenant.bits())
         .text(ended)
+        .scans()
         .text(" ORDER BY id LIMIT ")
         .value(select::rows(some))
         .all(store, |row| rows::todo_id(row, 0))

@@ -52,7 +52,7 @@ pub(crate) fn event(row: &Row) -> Result<EventRow> {
             .map(json)
             .transpose()?
             .unwrap_or_default(),
-        sha256: array(&row.blob(12)?)?,
+        sha256: array(row.bytes(12)?)?,
         payload_size: unsigned(row, 13)?,
         source_ip: row.opt_text(14)?,
         mail_from: row.opt_text(15)?,

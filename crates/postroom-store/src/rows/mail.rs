@@ -21,7 +21,7 @@ pub(crate) fn message(row: &Row) -> Result<MessageRow> {
         event_id: opt_unsigned(row, 5)?,
         direction: word(row, 6)?,
         status: word(row, 7)?,
-        kind: kind(&row.text(8)?)?,
+        kind: kind(row.str(8)?)?,
         rfc_message_id: row.text(9)?,
         from_address: row.opt_text(10)?,
         sent_at: opt_at(row, 11)?,
@@ -29,7 +29,7 @@ pub(crate) fn message(row: &Row) -> Result<MessageRow> {
         sort_at: at(row, 13)?,
         unread: row.int(14)? != 0,
         id_conflict: row.int(15)? != 0,
-        sha256: array(&row.blob(16)?)?,
+        sha256: array(row.bytes(16)?)?,
         size: unsigned(row, 17)?,
     })
 }
@@ -90,7 +90,7 @@ pub(crate) fn thread(row: &Row) -> Result<ThreadRow> {
         snippet: row.text(10)?,
         message_count: unsigned(row, 11)?,
         unread_count: unsigned(row, 12)?,
-        participants: json(&row.text(13)?)?,
+        participants: json(row.str(13)?)?,
         archived: row.int(14)? != 0,
         hold: row.opt_text(15)?.as_deref().map(json).transpose()?,
     })
@@ -120,7 +120,7 @@ pub(crate) fn thread_values(row: &ThreadRow) -> [Value; 16] {
 pub(crate) fn thread_key(row: &Row) -> Result<ThreadKeyRow> {
     Ok(ThreadKeyRow {
         identity_id: identity_id(row, 0)?,
-        key: array(&row.blob(1)?)?,
+        key: array(row.bytes(1)?)?,
         thread_id: thread_id(row, 2)?,
         holder: opt_unsigned(row, 3)?,
     })

@@ -70,8 +70,8 @@ pub(crate) fn identity(row: &Row) -> Result<IdentityRow> {
         purpose: row.opt_text(4)?,
         status: word(row, 5)?,
         pause_reason: opt_word(row, 6)?,
-        owner: row.opt_text(7)?.as_deref().map(json).transpose()?,
-        metadata: json(&row.text(8)?)?,
+        owner: row.opt_str(7)?.map(json).transpose()?,
+        metadata: json(row.str(8)?)?,
         client_id: row.opt_text(9)?,
         client_digest: digest.as_deref().map(array).transpose()?,
         created_at: at(row, 11)?,
@@ -188,7 +188,7 @@ pub(crate) fn secret(row: &Row) -> Result<KeySecretRow> {
     Ok(KeySecretRow {
         lookup: row.text(0)?,
         key_id: key_id(row, 1)?,
-        hash: array(&row.blob(2)?)?,
+        hash: array(row.bytes(2)?)?,
         valid_until: opt_at(row, 3)?,
         created_at: at(row, 4)?,
     })
@@ -206,7 +206,7 @@ pub(crate) fn secret_values(row: &KeySecretRow) -> [Value; 5] {
 
 pub(crate) fn owner_link(row: &Row) -> Result<OwnerLinkRow> {
     Ok(OwnerLinkRow {
-        hash: array(&row.blob(0)?)?,
+        hash: array(row.bytes(0)?)?,
         created_at: at(row, 1)?,
         expires_at: at(row, 2)?,
         used_at: opt_at(row, 3)?,
@@ -224,7 +224,7 @@ pub(crate) fn owner_link_values(row: &OwnerLinkRow) -> [Value; 4] {
 
 pub(crate) fn session(row: &Row) -> Result<SessionRow> {
     Ok(SessionRow {
-        hash: array(&row.blob(0)?)?,
+        hash: array(row.bytes(0)?)?,
         created_at: at(row, 1)?,
         expires_at: at(row, 2)?,
     })

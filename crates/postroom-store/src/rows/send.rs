@@ -35,11 +35,11 @@ pub(crate) fn send(row: &Row) -> Result<SendRow> {
         transport: row.text(7)?,
         envelope_from: row.text(8)?,
         rfc_message_id: row.text(9)?,
-        sha256: array(&row.blob(10)?)?,
+        sha256: array(row.bytes(10)?)?,
         size: unsigned(row, 11)?,
         answers: opt_id(row, 12, MessageId::from_parts)?,
         hop: unsigned(row, 13)?,
-        idempotency: array(&row.blob(14)?)?,
+        idempotency: array(row.bytes(14)?)?,
         state: word(row, 15)?,
         attempt: unsigned(row, 16)?,
         next_attempt_at: row.opt_int(17)?.map(Timestamp::from_ms),
@@ -124,7 +124,7 @@ pub(crate) fn delivery(row: &Row) -> Result<DeliveryRow> {
         tenant_id: tenant_id(row, 2)?,
         identity_id: identity_id(row, 3)?,
         address: row.text(4)?,
-        hash: array(&row.blob(5)?)?,
+        hash: array(row.bytes(5)?)?,
         field: word(row, 6)?,
         status: word(row, 7)?,
         smtp_code: opt_unsigned(row, 8)?,
@@ -158,9 +158,9 @@ pub(crate) fn delivery_values(row: &DeliveryRow) -> [Value; 14] {
 pub(crate) fn idempotency(row: &Row) -> Result<IdempotencyRow> {
     Ok(IdempotencyRow {
         identity_id: identity_id(row, 0)?,
-        key: array(&row.blob(1)?)?,
+        key: array(row.bytes(1)?)?,
         tenant_id: tenant_id(row, 2)?,
-        fingerprint: array(&row.blob(3)?)?,
+        fingerprint: array(row.bytes(3)?)?,
         message_id: message_id(row, 4)?,
         at: at(row, 5)?,
     })
@@ -180,7 +180,7 @@ pub(crate) fn idempotency_values(row: &IdempotencyRow) -> [Value; 6] {
 pub(crate) fn suppression(row: &Row) -> Result<SuppressionRow> {
     Ok(SuppressionRow {
         tenant_id: tenant_id(row, 0)?,
-        hash: array(&row.blob(1)?)?,
+        hash: array(row.bytes(1)?)?,
         hint: row.text(2)?,
         reason: word(row, 3)?,
         at: at(row, 4)?,
@@ -220,7 +220,7 @@ pub(crate) fn list_entry_values(row: &ListEntryRow) -> [Value; 5] {
 pub(crate) fn policy(row: &Row) -> Result<PolicyRow> {
     Ok(PolicyRow {
         tenant_id: tenant_id(row, 0)?,
-        own: json(&row.text(1)?)?,
+        own: json(row.str(1)?)?,
         updated_at: at(row, 2)?,
     })
 }
@@ -265,7 +265,7 @@ pub(crate) fn usage_values(row: &UsageRow) -> [Value; 5] {
 }
 
 pub(crate) fn draft(row: &Row) -> Result<DraftRow> {
-    let id = bits(&row.blob(0)?)?;
+    let id = bits(row.bytes(0)?)?;
     Ok(DraftRow {
         id: DraftId::from_parts(ulid_ms(id), id),
         tenant_id: tenant_id(row, 1)?,
@@ -290,14 +290,14 @@ pub(crate) fn draft_values(row: &DraftRow) -> [Value; 7] {
 }
 
 pub(crate) fn upload(row: &Row) -> Result<UploadRow> {
-    let id = bits(&row.blob(0)?)?;
+    let id = bits(row.bytes(0)?)?;
     Ok(UploadRow {
         id: UploadId::from_parts(ulid_ms(id), id),
         tenant_id: tenant_id(row, 1)?,
         identity_id: identity_id(row, 2)?,
         filename: row.text(3)?,
         content_type: row.text(4)?,
-        sha256: array(&row.blob(5)?)?,
+        sha256: array(row.bytes(5)?)?,
         size: unsigned(row, 6)?,
         created_at: at(row, 7)?,
         expires_at: at(row, 8)?,

@@ -89,7 +89,7 @@ fn fixed_values(row: &TodoRow) -> [Value; 17] {
 /// What changes of a todo, after the two columns of its key.
 pub(crate) fn todo_change_values(row: &TodoRow, result: Option<String>) -> [Value; 26] {
     let lease = row.lease.as_ref();
-    let hash = |hash: Option<[u8; 16]>| Value::OptBlob(hash.map(|hash| hash.to_vec()));
+    let hash = |hash: Option<[u8; 16]>| Value::OptId(hash);
     [
         row.tenant_id.bits().into(),
         row.id.bits().into(),
@@ -141,7 +141,7 @@ pub(crate) fn attempt(row: &Row) -> Result<AttemptRow> {
         claimed_at: at(row, 6)?,
         last_heartbeat_at: opt_at(row, 7)?,
         lease_expires_at: at(row, 8)?,
-        token_hash: array(&row.blob(9)?)?,
+        token_hash: array(row.bytes(9)?)?,
         ended_at: at(row, 10)?,
         outcome: word(row, 11)?,
         disposition: word(row, 12)?,

@@ -136,14 +136,14 @@ impl Writes {
         None
     }
 
-    pub(super) async fn write(mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    pub(super) async fn write(mut self, conn: &Conn) -> Result<(), LoadError> {
         self.write_sends(conn).await?;
         self.write_counts(conn).await?;
         self.write_rules(conn).await?;
         self.write_drafts(conn).await
     }
 
-    async fn write_sends(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_sends(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "UPDATE messages SET status = new.column3 FROM (VALUES {}) AS new \
              WHERE messages.tenant_id = new.column1 AND messages.num = new.column2",
@@ -194,7 +194,7 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_counts(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_counts(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO idempotency (identity_id, hash, tenant_id, fingerprint, message_id, at) \
              VALUES {} ON CONFLICT (identity_id, hash) DO UPDATE SET \
@@ -215,10 +215,10 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_rules(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_rules(&mut self, conn: &Conn) -> Result<(), LoadError> {
         for ((tenant, hash), row) in &self.suppressions {
             if row.is_none() {
-                conn.queue(
+                conn.execute(
                     "DELETE FROM suppressions WHERE tenant_id = $1 AND hash = $2",
                     vec![tenant.bits().into(), hash.as_slice().into()],
                 )
@@ -239,7 +239,7 @@ impl Writes {
         )
         .await?;
         for (row, _) in self.entries.iter().filter(|(_, there)| !**there) {
-            conn.queue(
+            conn.execute(
                 "DELETE FROM list_entries WHERE tenant_id = $1 AND direction = $2 \
                  AND entry = $3 AND kind = $4",
                 vec![
@@ -270,10 +270,10 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_drafts(self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_drafts(self, conn: &Conn) -> Result<(), LoadError> {
         for (id, row) in &self.drafts {
             if row.is_none() {
-                conn.queue("DELETE FROM drafts WHERE id = $1", vec![id.bits().into()])
+                conn.execute("DELETE FROM drafts WHERE id = $1", vec![id.bits().into()])
                     .await?;
             }
         }
@@ -301,12 +301,12 @@ impl Writes {
             .await?;
         }
         if let Some((keys_through, uploads_ended)) = self.pruned {
-            conn.queue(
+            conn.execute(
                 "DELETE FROM idempotency WHERE at <= $1",
                 vec![keys_through.ms().into()],
             )
             .await?;
-            conn.queue(
+            conn.execute(
                 "DELETE FROM uploads WHERE expires_at <= $1",
                 vec![uploads_ended.ms().into()],
             )

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 impl Writes {
     /// Writes all of it in the open transaction.
-    pub(crate) async fn write(mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    pub(crate) async fn write(mut self, conn: &Conn) -> Result<(), LoadError> {
         let counters = self.positions();
         self.write_people(conn).await?;
         self.write_access(conn).await?;
@@ -25,7 +25,7 @@ impl Writes {
         write_counters(conn, &counters).await
     }
 
-    async fn write_people(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_people(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO tenants (id, slug, name, status, mode, timezone, address_suffix, \
              created_at, updated_at) VALUES {} ON CONFLICT (id) DO UPDATE SET \
@@ -67,7 +67,7 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_access(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_access(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO api_keys (id, name, level, mode, tenant_id, identity_id, permissions, \
              expires_at, revoked_at, last_used_at, created_at, grants) VALUES {} \
@@ -79,7 +79,7 @@ impl Writes {
         .await?;
         for (lookup, secret) in &self.secrets {
             if secret.is_none() {
-                conn.queue(
+                conn.execute(
                     "DELETE FROM key_secrets WHERE lookup = $1",
                     vec![lookup.as_str().into()],
                 )
@@ -94,7 +94,7 @@ impl Writes {
         )
         .await?;
         if let Some(at) = self.end_links {
-            conn.queue(
+            conn.execute(
                 "UPDATE owner_links SET expires_at = $1 WHERE used_at IS NULL AND expires_at > $1",
                 vec![at.ms().into()],
             )
@@ -110,7 +110,7 @@ impl Writes {
         .await?;
         for (hash, session) in &self.sessions {
             if session.is_none() {
-                conn.queue(
+                conn.execute(
                     "DELETE FROM sessions WHERE hash = $1",
                     vec![hash.as_slice().into()],
                 )
@@ -127,7 +127,7 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_arrivals(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_arrivals(&mut self, conn: &Conn) -> Result<(), LoadError> {
         let blobs = std::mem::take(&mut self.blobs);
         conn.insert(
             "INSERT INTO blobs (tenant_id, sha256, size, place, bytes) VALUES {} \
@@ -158,7 +158,7 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_mail(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_mail(&mut self, conn: &Conn) -> Result<(), LoadError> {
         let messages = std::mem::take(&mut self.messages);
         conn.insert(
             "INSERT INTO messages (id, tenant_id, identity_id, num, thread_id, event_id, \
@@ -174,7 +174,7 @@ impl Writes {
         .await?;
         for unread in [false, true] {
             for ((tenant, num), _) in self.unread.iter().filter(|(_, value)| **value == unread) {
-                conn.queue(
+                conn.execute(
                     "UPDATE messages SET unread = $1 WHERE tenant_id = $2 AND num = $3",
                     vec![unread.into(), tenant.bits().into(), (*num).into()],
                 )
@@ -182,14 +182,14 @@ impl Writes {
             }
         }
         for (tenant, num) in &self.conflicts {
-            conn.queue(
+            conn.execute(
                 "UPDATE messages SET id_conflict = 1 WHERE tenant_id = $1 AND num = $2",
                 vec![tenant.bits().into(), (*num).into()],
             )
             .await?;
         }
         for (label, _) in self.labels.iter().filter(|(_, thread)| thread.is_none()) {
-            conn.queue(
+            conn.execute(
                 "DELETE FROM message_labels WHERE identity_id = $1 AND label = $2 AND num = $3",
                 vec![
                     label.identity_id.bits().into(),
@@ -215,7 +215,7 @@ impl Writes {
 
     /// Threads, then merges in the order in which they were decided: rows of this batch that still
     /// name a thread which was merged later are moved with the others.
-    async fn write_threads(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_threads(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO threads (id, tenant_id, identity_id, subject, first_at, first_num, \
              last_at, last_num, last_direction, last_inbound_at, snippet, message_count, \
@@ -245,7 +245,7 @@ impl Writes {
         Ok(())
     }
 
-    async fn write_rest(&mut self, conn: &mut Conn) -> Result<(), LoadError> {
+    async fn write_rest(&mut self, conn: &Conn) -> Result<(), LoadError> {
         conn.insert(
             "INSERT INTO contacts (identity_id, address, tenant_id, name, folded, domain, \
              first_seen_at, last_seen_at, inbound_count, outbound_count, last_thread_id) \
@@ -258,7 +258,7 @@ impl Writes {
         )
         .await?;
         if let Some(at) = self.prune_results {
-            conn.queue(
+            conn.execute(
                 "DELETE FROM result_sets WHERE expires_at <= $1",
                 vec![at.ms().into()],
             )
@@ -303,16 +303,16 @@ fn label_values(label: &LabelRow, thread: ThreadId) -> [Value; 5] {
     ]
 }
 
-async fn write_merge(conn: &mut Conn, merge: &Merge) -> Result<(), LoadError> {
+async fn write_merge(conn: &Conn, merge: &Merge) -> Result<(), LoadError> {
     let ids = || vec![merge.into.bits().into(), merge.from.bits().into()];
     for sql in [
         "UPDATE messages SET thread_id = $1 WHERE thread_id = $2",
         "UPDATE message_labels SET thread_id = $1 WHERE thread_id = $2",
         "UPDATE thread_aliases SET thread_id = $1 WHERE thread_id = $2",
     ] {
-        conn.queue(sql, ids()).await?;
+        conn.execute(sql, ids()).await?;
     }
-    conn.queue(
+    conn.execute(
         "INSERT INTO thread_aliases (alias, thread_id, tenant_id, identity_id) \
          VALUES ($1, $2, $3, $4)",
         vec![
@@ -323,7 +323,7 @@ async fn write_merge(conn: &mut Conn, merge: &Merge) -> Result<(), LoadError> {
         ],
     )
     .await?;
-    conn.queue(
+    conn.execute(
         "DELETE FROM threads WHERE id = $1",
         vec![merge.from.bits().into()],
     )
@@ -332,7 +332,7 @@ async fn write_merge(conn: &mut Conn, merge: &Merge) -> Result<(), LoadError> {
 }
 
 async fn write_counters(
-    conn: &mut Conn,
+    conn: &Conn,
     counters: &BTreeMap<TenantId, Counter>,
 ) -> Result<(), LoadError> {
     conn.insert(

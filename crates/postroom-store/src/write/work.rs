@@ -141,7 +141,7 @@ impl Writes {
         }
     }
 
-    pub(super) async fn write(self, conn: &mut Conn) -> Result<(), LoadError> {
+    pub(super) async fn write(self, conn: &Conn) -> Result<(), LoadError> {
         write_sources(conn, &self.sources).await?;
         conn.insert(
             "INSERT INTO source_stats (source_id, deliveries, redeliveries, last_delivery_at) \
@@ -197,7 +197,7 @@ impl Writes {
 }
 
 async fn write_sources(
-    conn: &mut Conn,
+    conn: &Conn,
     sources: &BTreeMap<SourceId, Option<Box<SourceRow>>>,
 ) -> Result<(), LoadError> {
     for (id, _) in sources.iter().filter(|(_, row)| row.is_none()) {
@@ -206,7 +206,7 @@ async fn write_sources(
             "DELETE FROM source_stats WHERE source_id = $1",
             "DELETE FROM sources WHERE id = $1",
         ] {
-            conn.queue(sql, vec![id.bits().into()]).await?;
+            conn.execute(sql, vec![id.bits().into()]).await?;
         }
     }
     conn.insert(
@@ -232,7 +232,7 @@ async fn write_sources(
 
 /// Known todos; those whose key no longer counts first, so that another of this batch may have it.
 async fn write_changed(
-    conn: &mut Conn,
+    conn: &Conn,
     changed: BTreeMap<(TenantId, TodoId), Todo>,
 ) -> Result<(), LoadError> {
     let (live, ended): (Vec<Todo>, Vec<Todo>) = changed
@@ -264,7 +264,7 @@ async fn write_changed(
 }
 
 async fn write_added(
-    conn: &mut Conn,
+    conn: &Conn,
     added: BTreeMap<(TenantId, TodoId), Todo>,
     payloads: BTreeMap<(TenantId, TodoId), String>,
 ) -> Result<(), LoadError> {
@@ -302,7 +302,7 @@ async fn write_added(
 
 /// Todos that go, with what hangs on them, after everything else of the batch was written.
 async fn remove_todos(
-    conn: &mut Conn,
+    conn: &Conn,
     removed: &BTreeSet<(TenantId, TodoId)>,
 ) -> Result<(), LoadError> {
     for (tenant, todo) in removed {
@@ -319,7 +319,7 @@ async fn remove_todos(
 }
 
 async fn write_attempts(
-    conn: &mut Conn,
+    conn: &Conn,
     attempts: &BTreeMap<(TenantId, TodoId, u64), Box<AttemptRow>>,
     pruned: &BTreeMap<(TenantId, TodoId), u64>,
 ) -> Result<(), LoadError> {
@@ -339,7 +339,7 @@ async fn write_attempts(
     )
     .await?;
     for ((tenant, todo), seq) in pruned {
-        conn.queue(
+        conn.execute(
             "DELETE FROM todo_attempts WHERE tenant_id = $1 AND todo_id = $2 AND seq <= $3",
             vec![tenant.bits().into(), todo.bits().into(), (*seq).into()],
         )

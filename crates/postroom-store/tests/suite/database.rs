@@ -361,14 +361,12 @@ async fn a_newer_database_and_a_foreign_url_are_refused_in_words() {
     store.close().await;
     drop(store);
     let path = dir.path().join("postroom.sqlite");
-    let connect = sqlx::sqlite::SqliteConnectOptions::new().filename(&path);
-    let mut conn = <sqlx::SqliteConnection as sqlx::Connection>::connect_with(&connect)
-        .await
-        .expect("opens");
-    sqlx::raw_sql("INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'x', 0)")
-        .execute(&mut conn)
-        .await
-        .expect("written");
+    let conn = rusqlite::Connection::open(&path).expect("opens");
+    conn.execute_batch(
+        "INSERT INTO schema_migrations (number, name, applied_at) VALUES (999, 'x', 0)",
+    )
+    .expect("written");
+    drop(conn);
     let newer = Store::open(options.clone()).await;
     assert!(matches!(
         newer.err(),

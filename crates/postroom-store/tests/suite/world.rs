@@ -56,13 +56,13 @@ async fn run<F: Future<Output = ()>>(test: impl Fn(World) -> F, world: World) {
 }
 
 async fn administer(server: &str, sql: &str) {
-    let mut conn = <sqlx::PgConnection as sqlx::Connection>::connect(server)
+    let (client, connection) = tokio_postgres::connect(server, tokio_postgres::NoTls)
         .await
         .expect("the test server answers");
-    sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()))
-        .execute(&mut conn)
-        .await
-        .expect("done");
+    let connection = tokio::spawn(connection);
+    client.batch_execute(sql).await.expect("done");
+    drop(client);
+    connection.await.expect("ends").expect("closes");
 }
 
 /// The test server, and the name of a new schema in its database, which stands for a database of
