@@ -169,20 +169,20 @@ async fn later(call: &Call<'_>, place: Place) -> Result<Found, Failure> {
 /// and is not read yet included; gives the feed position to search up to and whether the index got
 /// there.
 pub(super) async fn fresh(call: &Call<'_>, scope: &TenantScope) -> Result<(u64, bool), Failure> {
-    let began_at = call.room.position(scope).await?;
+    let began_at = call.room.position(scope).await?.last;
     let patience = Duration::from_millis(FRESH_WAIT_MS);
     let holds_all = async {
         all_read(call, scope, began_at).await?;
         let position = call.room.position(scope).await?;
         let indexing = &call.room.indexing;
         Ok((
-            position,
+            position.last,
             indexing.reached(scope.tenant(), position, patience).await,
         ))
     };
     match tokio::time::timeout(patience, holds_all).await {
         Ok(found) => found,
-        Err(_) => Ok((call.room.position(scope).await?, false)),
+        Err(_) => Ok((call.room.position(scope).await?.last, false)),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
     StoreError,
     blob::PackedBlob,
     connect::Target,
-    feed::{CHANNEL, Feed},
+    feed::{CHANNEL, Feed, FeedPosition, Stirred},
     load::{self, LoadError},
     sql::{self, Conn, Fault},
     store::Clock,
@@ -23,7 +23,6 @@ use crate::{
 use postroom_core::{Command, Context, Needs, Outcome, Refusal, State, decide};
 use postroom_types::{ErrorCode, TenantId, Timestamp, limit};
 use std::{
-    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::Duration,
@@ -215,10 +214,10 @@ impl Writer {
                 Ok(answers) => return Ok(Some(answers)),
                 Err(Failure::Serialization) => {}
                 Err(Failure::Constraint) => return Ok(None),
-                Err(Failure::UnknownCommit((answers, positions))) => {
+                Err(Failure::UnknownCommit(done)) => {
                     if self.is_committed(batch, name).await? {
-                        self.feed.publish(positions);
-                        return Ok(Some(answers));
+                        self.feed.publish(done.positions, done.stirred);
+                        return Ok(Some(done.answers));
                     }
                 }
                 Err(Failure::Broken) => {
@@ -241,7 +240,7 @@ impl Writer {
             })?,
         };
         let result = transaction(&conn, batch, (name, &self.node), now, &mut self.random).await;
-        let (answers, positions) = match result {
+        let done = match result {
             Ok(done) => done,
             Err(failure) => {
                 let usable = matches!(failure, Failure::Constraint | Failure::Serialization);
@@ -253,8 +252,8 @@ impl Writer {
             }
         };
         self.conn = Some(conn);
-        self.feed.publish(positions);
-        Ok(answers)
+        self.feed.publish(done.positions, done.stirred);
+        Ok(done.answers)
     }
 
     /// Opens the connection again; the settings are asserted as at the start. When it cannot be
@@ -305,7 +304,12 @@ async fn committed(conn: &Conn, batch: &[&Packed], name: u128) -> Result<bool, F
     Ok(!found.is_empty())
 }
 
-type Done = (Answers, BTreeMap<TenantId, u64>);
+/// What a commit came to: its answers, and what is told of it.
+struct Done {
+    answers: Answers,
+    positions: Vec<(TenantId, FeedPosition)>,
+    stirred: Stirred,
+}
 
 async fn transaction(
     conn: &Conn,
@@ -319,13 +323,17 @@ async fn transaction(
     let (answers, writes) = decide_all(batch, &mut state, now, random);
     if writes.is_empty() {
         conn.rollback().await?;
-        return Ok((answers, BTreeMap::new()));
+        return Ok(Done {
+            answers,
+            positions: Vec::new(),
+            stirred: Stirred::default(),
+        });
     }
-    let positions = writes
-        .positions()
-        .into_iter()
-        .map(|(tenant, counter)| (tenant, counter.position))
-        .collect();
+    let done = Done {
+        answers,
+        positions: writes.told(),
+        stirred: writes.stirred(),
+    };
     writes.write(conn).await?;
     if conn.is_postgres() {
         name_commit(conn, name, now).await?;
@@ -339,11 +347,11 @@ async fn transaction(
     if let Err(error) = conn.commit().await {
         let lost = error.is_lost();
         return Err(match Failure::from(error) {
-            Failure::Broken if lost => Failure::UnknownCommit((answers, positions)),
+            Failure::Broken if lost => Failure::UnknownCommit(done),
             failure => failure,
         });
     }
-    Ok((answers, positions))
+    Ok(done)
 }
 
 /// Leaves the commit's name, and drops names that nobody will ask for.

@@ -18,56 +18,114 @@ pub(crate) const CHANNEL: &str = "postroom_feed";
 /// How often positions are looked up where other nodes write.
 const POLL: Duration = Duration::from_secs(1);
 
-/// Who waits for which tenant.
+/// Where a tenant's feed stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FeedPosition {
+    /// The last position.
+    pub last: u64,
+    /// The last one that may say something to the search index. What others have committed may.
+    pub indexed: u64,
+}
+
+/// What a worker waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Mail that was received and is to be read.
+    Mail,
+    /// A delivery that may carry mail.
+    Delivery,
+    /// Something that the search index follows.
+    Index,
+}
+
+/// What a commit has to say to workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Stirred {
+    pub(crate) mail: bool,
+    pub(crate) delivery: bool,
+    pub(crate) index: bool,
+}
+
+impl Stirred {
+    /// What others committed may be anything.
+    const ALL: Self = Self {
+        mail: true,
+        delivery: true,
+        index: true,
+    };
+}
+
+/// Who waits for which tenant, and for what.
 pub(crate) struct Feed {
     /// Only tenants that somebody waits for.
-    tenants: Mutex<HashMap<TenantId, watch::Sender<u64>>>,
-    any: watch::Sender<u64>,
+    tenants: Mutex<HashMap<TenantId, watch::Sender<FeedPosition>>>,
+    mail: watch::Sender<u64>,
+    delivery: watch::Sender<u64>,
+    index: watch::Sender<u64>,
 }
 
 impl Feed {
     pub(crate) fn new() -> Self {
+        let told = || watch::Sender::new(0);
         Self {
             tenants: Mutex::new(HashMap::new()),
-            any: watch::Sender::new(0),
+            mail: told(),
+            delivery: told(),
+            index: told(),
         }
     }
 
-    fn tenants(&self) -> MutexGuard<'_, HashMap<TenantId, watch::Sender<u64>>> {
+    fn tenants(&self) -> MutexGuard<'_, HashMap<TenantId, watch::Sender<FeedPosition>>> {
         self.tenants.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn subscribe(&self, tenant: TenantId) -> watch::Receiver<u64> {
+    pub(crate) fn subscribe(&self, tenant: TenantId) -> watch::Receiver<FeedPosition> {
         let mut tenants = self.tenants();
         // Channels whose last listener went away are dropped here and when they are published to.
         tenants.retain(|id, sender| *id == tenant || sender.receiver_count() > 0);
         tenants
             .entry(tenant)
-            .or_insert_with(|| watch::Sender::new(0))
+            .or_insert_with(|| watch::Sender::new(FeedPosition::default()))
             .subscribe()
     }
 
-    pub(crate) fn subscribe_any(&self) -> watch::Receiver<u64> {
-        self.any.subscribe()
+    pub(crate) fn subscribe_to(&self, wake: Wake) -> watch::Receiver<u64> {
+        match wake {
+            Wake::Mail => &self.mail,
+            Wake::Delivery => &self.delivery,
+            Wake::Index => &self.index,
+        }
+        .subscribe()
     }
 
     /// Tells the new position of each tenant; a position never goes back.
-    pub(crate) fn publish(&self, positions: impl IntoIterator<Item = (TenantId, u64)>) {
+    pub(crate) fn publish(
+        &self,
+        positions: impl IntoIterator<Item = (TenantId, FeedPosition)>,
+        stirred: Stirred,
+    ) {
         let mut news = false;
         let tenants = self.tenants();
         for (tenant, position) in positions {
             news = true;
             if let Some(sender) = tenants.get(&tenant) {
                 sender.send_if_modified(|known| {
-                    let newer = position > *known;
-                    *known = position.max(*known);
+                    let newer = position.last > known.last;
+                    known.last = position.last.max(known.last);
+                    known.indexed = position.indexed.max(known.indexed);
                     newer
                 });
             }
         }
         drop(tenants);
-        if news {
-            self.any.send_modify(|count| *count = count.wrapping_add(1));
+        for (told, sender) in [
+            (stirred.mail, &self.mail),
+            (stirred.delivery, &self.delivery),
+            (stirred.index, &self.index),
+        ] {
+            if news && told {
+                sender.send_modify(|count| *count = count.wrapping_add(1));
+            }
         }
     }
 }
@@ -105,25 +163,55 @@ async fn continue_polling(feed: &Feed, pool: &Pool, known: &mut HashMap<TenantId
     let moved = found.iter().filter_map(|row| {
         let tenant = rows::tenant_id(row, 0).ok()?;
         let position = rows::unsigned(row, 1).ok()?;
-        (known.insert(tenant, position) != Some(position)).then_some((tenant, position))
+        let told = FeedPosition {
+            last: position,
+            indexed: position,
+        };
+        (known.insert(tenant, position) != Some(position)).then_some((tenant, told))
     });
     let moved: Vec<_> = moved.collect();
-    feed.publish(moved);
+    feed.publish(moved, Stirred::ALL);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn at(last: u64, indexed: u64) -> FeedPosition {
+        FeedPosition { last, indexed }
+    }
+
     #[test]
     fn a_listener_sees_the_latest_position_and_never_an_older_one() {
         let feed = Feed::new();
         let tenant = TenantId::from_parts(1, 1);
         let mut listener = feed.subscribe(tenant);
-        feed.publish([(tenant, 3), (TenantId::from_parts(1, 2), 9)]);
-        feed.publish([(tenant, 2)]);
-        assert_eq!(*listener.borrow_and_update(), 3);
+        let other = (TenantId::from_parts(1, 2), at(9, 9));
+        feed.publish([(tenant, at(3, 2)), other], Stirred::ALL);
+        feed.publish([(tenant, at(2, 2))], Stirred::ALL);
+        assert_eq!(*listener.borrow_and_update(), at(3, 2));
         assert!(!listener.has_changed().expect("open"));
+    }
+
+    #[test]
+    fn a_worker_is_woken_by_its_own_kind_of_commit() {
+        let feed = Feed::new();
+        let mut wakes = [Wake::Mail, Wake::Delivery, Wake::Index].map(|it| feed.subscribe_to(it));
+        let mut woken = |stirred| {
+            feed.publish([(TenantId::from_parts(1, 1), at(1, 0))], stirred);
+            wakes.each_mut().map(|wake| {
+                let woken = wake.has_changed().expect("open");
+                wake.mark_unchanged();
+                woken
+            })
+        };
+        assert_eq!(woken(Stirred::default()), [false, false, false]);
+        assert_eq!(woken(Stirred::ALL), [true, true, true]);
+        let mail = Stirred {
+            mail: true,
+            ..Stirred::default()
+        };
+        assert_eq!(woken(mail), [true, false, false]);
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod write;
 
 pub use credential::{MintedKey, MintedToken};
 pub use error::StoreError;
+pub use feed::{FeedPosition, Wake};
 pub use scope::{PlatformScope, WorkerScope};
 pub use seal::SealedFor;
 pub use secret::Subkeys;

@@ -5,7 +5,7 @@ use crate::{
     blob::{self, BlobFolder},
     commit::{Answers, Job, Packed, Randomness, Writer},
     connect::{self, Target},
-    feed::{self, Feed},
+    feed::{self, Feed, FeedPosition, Wake},
     schema, secret,
     sql::{Conn, Pool},
 };
@@ -294,13 +294,14 @@ impl Store {
     /// The feed position of a tenant, with a wake-up after each commit. It begins at 0 or at the
     /// last position told, so read [`crate::read::position`] after subscribing. Losing a wake-up
     /// costs latency, never truth: where several nodes write, positions are looked up each second.
-    pub fn feed(&self, tenant: TenantId) -> watch::Receiver<u64> {
+    pub fn feed(&self, tenant: TenantId) -> watch::Receiver<FeedPosition> {
         self.inner.feed.subscribe(tenant)
     }
 
-    /// A wake-up after each commit of any tenant; the number only says that something changed.
-    pub fn feed_any(&self) -> watch::Receiver<u64> {
-        self.inner.feed.subscribe_any()
+    /// A wake-up after each commit of any tenant that has something for a worker; the number only
+    /// says that there was one.
+    pub fn wake(&self, wake: Wake) -> watch::Receiver<u64> {
+        self.inner.feed.subscribe_to(wake)
     }
 
     /// The worker's scope, given out once.

@@ -5,9 +5,12 @@ mod send;
 mod statements;
 mod work;
 
-use crate::blob::PackedBlob;
+use crate::{
+    blob::PackedBlob,
+    feed::{FeedPosition, Stirred},
+};
 use postroom_core::{
-    AddressRow, Change, ContactRow, Counter, DomainRow, EventRow, FeedRow, IdentityRow,
+    AddressRow, Change, ContactRow, Counter, DomainRow, EventRow, EventState, Family, FeedRow, IdentityRow,
     ImportFailureRow, KeyHash, KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow,
     ResultSetRow, SessionRow, Sha256Bytes, TenantRow, ThreadKeyRow, ThreadRow,
 };
@@ -45,6 +48,11 @@ pub(crate) struct Writes {
     work: work::Writes,
     sending: send::Writes,
     feed: Vec<FeedRow>,
+}
+
+/// Whether the search index follows a change.
+fn is_indexed(row: &FeedRow) -> bool {
+    row.kind.adds_message() || row.kind.changes_labels()
 }
 
 struct Merge {
@@ -120,6 +128,40 @@ impl Writes {
             counter.last_at = counter.last_at.max(row.at);
         }
         out
+    }
+
+    /// The same for those who listen.
+    pub(crate) fn told(&self) -> Vec<(TenantId, FeedPosition)> {
+        let indexed = |tenant: TenantId| {
+            let rows = self.feed.iter().filter(|row| row.tenant_id == tenant);
+            let told = rows.filter(|row| is_indexed(row)).map(|row| row.position);
+            told.max().unwrap_or(0)
+        };
+        let positions = self.positions().into_iter();
+        positions
+            .map(|(tenant, counter)| {
+                let told = FeedPosition {
+                    last: counter.position,
+                    indexed: indexed(tenant),
+                };
+                (tenant, told)
+            })
+            .collect()
+    }
+
+    /// Which workers have something to do.
+    pub(crate) fn stirred(&self) -> Stirred {
+        let pending = |mail: bool| {
+            let mut events = self.events.values();
+            events.any(|event| {
+                event.state == EventState::Pending && (event.family == Family::Mail) == mail
+            })
+        };
+        Stirred {
+            mail: pending(true),
+            delivery: pending(false),
+            index: self.feed.iter().any(is_indexed),
+        }
     }
 
     /// Takes one decision's changes; `blob` and `doc` are the bytes of its command.

@@ -127,7 +127,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let scope = *call.scope()?;
     let mut wake = call.room.store().feed(scope.tenant());
     wake.borrow_and_update();
-    let mut look = Look::new(&input, call.room.position(&scope).await?)?;
+    let mut look = Look::new(&input, call.room.position(&scope).await?.last)?;
     let began = monotonic();
     let patience = Duration::from_secs(input.timeout_seconds);
     let mut told = Duration::ZERO;

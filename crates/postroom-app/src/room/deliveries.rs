@@ -16,7 +16,7 @@ use postroom_core::{
     Command, Draft, EventRow, FailEvent, Ingest, Outcome, PostponeEvent, RawMail, Receive,
     Recipient, SettleEvent, TrustMode,
 };
-use postroom_store::{StoreError, read};
+use postroom_store::{StoreError, Wake, read};
 use postroom_types::{
     Address, MessageId,
     limit::{BODY_FETCH_TRIES, RAW_MAIL_BYTES, SMTP_RECIPIENTS},
@@ -50,7 +50,7 @@ enum Made {
 }
 
 pub(super) async fn run(room: Arc<Room>) {
-    let mut wake = room.store.feed_any();
+    let mut wake = room.store.wake(Wake::Delivery);
     loop {
         wake.borrow_and_update();
         match round(&room).await {

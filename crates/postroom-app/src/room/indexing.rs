@@ -17,7 +17,7 @@ use std::{
 };
 
 use postroom_search::{SearchError, TenantIndex};
-use postroom_store::{StoreError, read};
+use postroom_store::{FeedPosition, StoreError, Wake, read};
 use postroom_types::{MessageId, TenantId, limit::INDEX_COMMIT_DOCS};
 use tokio::sync::watch;
 
@@ -72,14 +72,16 @@ impl Indexing {
     pub(crate) async fn reached(
         &self,
         tenant: TenantId,
-        position: u64,
+        position: FeedPosition,
         patience: Duration,
     ) -> bool {
-        if self.position(tenant) >= position {
+        // What says nothing to the index need not have been looked at.
+        let target = position.indexed;
+        if self.position(tenant) >= target {
             return true;
         }
         let mut moved = self.moved.subscribe();
-        let reached = moved.wait_for(|_| self.position(tenant) >= position);
+        let reached = moved.wait_for(|_| self.position(tenant) >= target);
         tokio::time::timeout(patience, reached)
             .await
             .is_ok_and(|reached| reached.is_ok())
@@ -186,13 +188,17 @@ impl Room {
     /// # Errors
     /// [`StoreError`] when the store cannot say how far the feed is.
     pub async fn indexed(&self, tenant: TenantId, patience: Duration) -> Result<bool, StoreError> {
-        let target = read::position(&self.store, &self.workers.tenant(tenant)).await?;
+        let position = read::position(&self.store, &self.workers.tenant(tenant)).await?;
+        let target = FeedPosition {
+            last: position,
+            indexed: position,
+        };
         Ok(self.indexing.reached(tenant, target, patience).await)
     }
 }
 
 pub(super) async fn run(room: Arc<Room>) {
-    let mut wake = room.store.feed_any();
+    let mut wake = room.store.wake(Wake::Index);
     let mut asked = room.indexing.asked.subscribe();
     loop {
         wake.borrow_and_update();

@@ -14,7 +14,7 @@ use std::{
 use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
 use postroom_search::Doc;
 use postroom_store::{
-    StoreError,
+    StoreError, Wake,
     read::{self, KeptBytes},
 };
 use postroom_types::TenantId;
@@ -44,7 +44,7 @@ const RETRY: Duration = Duration::from_secs(1);
 const POLL: Duration = Duration::from_secs(5);
 
 pub(super) async fn run(room: Arc<Room>) {
-    let mut wake = room.store.feed_any();
+    let mut wake = room.store.wake(Wake::Mail);
     let mut after = None;
     loop {
         wake.borrow_and_update();

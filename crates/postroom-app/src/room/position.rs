@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use postroom_store::{StoreError, read};
+use postroom_store::{FeedPosition, StoreError, read};
 use postroom_types::{TenantId, TenantScope};
 use tokio::sync::watch;
 
@@ -17,15 +17,18 @@ pub(crate) struct Positions(Mutex<HashMap<TenantId, Followed>>);
 
 struct Followed {
     began_at: u64,
-    told: watch::Receiver<u64>,
+    told: watch::Receiver<FeedPosition>,
 }
 
 impl Positions {
-    fn known(&self, tenant: TenantId) -> Option<u64> {
+    fn known(&self, tenant: TenantId) -> Option<FeedPosition> {
         let feeds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let feed = feeds.get(&tenant)?;
         let told = *feed.told.borrow();
-        Some(told.max(feed.began_at))
+        Some(FeedPosition {
+            last: told.last.max(feed.began_at),
+            indexed: told.indexed.max(feed.began_at),
+        })
     }
 
     fn follow(&self, tenant: TenantId, feed: Followed) {
@@ -39,7 +42,7 @@ impl Positions {
 impl Room {
     /// Where the feed of the scope's tenant stands; every commit that was answered in this process
     /// is counted.
-    pub(crate) async fn position(&self, scope: &TenantScope) -> Result<u64, StoreError> {
+    pub(crate) async fn position(&self, scope: &TenantScope) -> Result<FeedPosition, StoreError> {
         let tenant = scope.tenant();
         if let Some(known) = self.positions.known(tenant) {
             return Ok(known);
@@ -48,6 +51,9 @@ impl Room {
         let told = self.store.feed(tenant);
         let began_at = read::position(&self.store, scope).await?;
         self.positions.follow(tenant, Followed { began_at, told });
-        Ok(began_at)
+        Ok(FeedPosition {
+            last: began_at,
+            indexed: began_at,
+        })
     }
 }

@@ -41,30 +41,27 @@ pub async fn credential(store: &Store, token: &str) -> Result<CredentialAnswer, 
     let parsed = credential::parse(token);
     // What is not even a token costs the same look-up and the same hash.
     let lookup = parsed.map_or("", |(_, lookup)| lookup);
-    let secret = Select::new(concat!(
+    // Each call asks this, so it is one statement.
+    let found = Select::new(concat!(
         "SELECT ",
-        columns!(secret),
-        " FROM key_secrets WHERE lookup = "
+        columns!(key),
+        ", hash, valid_until FROM (SELECT key_id, hash, valid_until FROM key_secrets WHERE lookup = "
     ))
     .value(lookup)
-    .first(store, rows::secret)
+    .text(") AS secret JOIN api_keys ON id = key_id")
+    .first(store, |row| {
+        let hash: [u8; 32] = rows::array(row.bytes(12)?)?;
+        Ok((rows::key(row)?, hash, row.opt_int(13)?))
+    })
     .await?;
-    let expected = secret.as_ref().map_or([0; 32], |secret| secret.hash);
+    let expected = found.as_ref().map_or([0; 32], |(_, hash, _)| *hash);
     let matches: bool = store.keys().credential_hash(token).ct_eq(&expected).into();
-    let (Some((mode, _)), Some(secret), true) = (parsed, secret, matches) else {
+    let (Some((mode, _)), Some((key, _, valid_until)), true) = (parsed, found, matches) else {
         return Ok(CredentialAnswer::Unknown);
     };
     let now = store.now();
-    let key = Select::new(concat!(
-        "SELECT ",
-        columns!(key),
-        " FROM api_keys WHERE id = "
-    ))
-    .value(secret.key_id.bits())
-    .first(store, rows::key)
-    .await?;
-    let ended = secret.valid_until.is_some_and(|until| until <= now);
-    let Some(key) = key.filter(|key| key.mode == mode && !ended) else {
+    let ended = valid_until.is_some_and(|until| until <= now.ms());
+    let Some(key) = Some(key).filter(|key| key.mode == mode && !ended) else {
         return Ok(CredentialAnswer::Unknown);
     };
     Ok(if key.revoked_at.is_some() {

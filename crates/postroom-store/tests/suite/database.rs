@@ -344,7 +344,7 @@ fn two_nodes_on_one_server_see_each_others_commits() {
         let expected: Vec<u64> = (1..=positions.len() as u64).collect();
         assert_eq!(positions, expected, "no gap and no repeat");
         let last = expected.len() as u64;
-        feed.wait_for(|position| *position >= last)
+        feed.wait_for(|position| position.last >= last)
             .await
             .expect("told");
         other.close().await;
