@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use postroom_core::{FeedRow, Worker};
-use postroom_store::read;
+use postroom_store::{FeedPosition, read};
 use postroom_types::{IdentityId, TenantScope, limit};
 use tokio::sync::watch;
 
@@ -22,7 +22,7 @@ pub struct ResourceWatch {
     accepted: Vec<String>,
     watched: Vec<Watched>,
     room: std::sync::Arc<Room>,
-    wake: Option<watch::Receiver<u64>>,
+    wake: Option<watch::Receiver<FeedPosition>>,
     scope: Option<TenantScope>,
     position: u64,
     ready: VecDeque<String>,

@@ -27,6 +27,16 @@ pub struct FeedPosition {
     pub indexed: u64,
 }
 
+impl FeedPosition {
+    /// A position that may say something to the search index.
+    pub fn at(position: u64) -> Self {
+        Self {
+            last: position,
+            indexed: position,
+        }
+    }
+}
+
 /// What a worker waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wake {
@@ -163,10 +173,7 @@ async fn continue_polling(feed: &Feed, pool: &Pool, known: &mut HashMap<TenantId
     let moved = found.iter().filter_map(|row| {
         let tenant = rows::tenant_id(row, 0).ok()?;
         let position = rows::unsigned(row, 1).ok()?;
-        let told = FeedPosition {
-            last: position,
-            indexed: position,
-        };
+        let told = FeedPosition::at(position);
         (known.insert(tenant, position) != Some(position)).then_some((tenant, told))
     });
     let moved: Vec<_> = moved.collect();

@@ -10,9 +10,9 @@ use crate::{
     feed::{FeedPosition, Stirred},
 };
 use postroom_core::{
-    AddressRow, Change, ContactRow, Counter, DomainRow, EventRow, EventState, Family, FeedRow, IdentityRow,
-    ImportFailureRow, KeyHash, KeyRow, KeySecretRow, LabelRow, MessageRow, OwnerLinkRow,
-    ResultSetRow, SessionRow, Sha256Bytes, TenantRow, ThreadKeyRow, ThreadRow,
+    AddressRow, Change, ContactRow, Counter, DomainRow, EventRow, EventState, Family, FeedRow,
+    IdentityRow, ImportFailureRow, KeyHash, KeyRow, KeySecretRow, LabelRow, MessageRow,
+    OwnerLinkRow, ResultSetRow, SessionRow, Sha256Bytes, TenantRow, ThreadKeyRow, ThreadRow,
 };
 use postroom_types::{AddressId, DomainId, IdentityId, KeyId, TenantId, ThreadId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use postroom_core::Direction;
-use postroom_store::read::{self, Message as Stored, WaitFilter};
+use postroom_store::{
+    FeedPosition,
+    read::{self, Message as Stored, WaitFilter},
+};
 use postroom_types::{
     Dialect, ErrorCode, Level, Permission, ThreadId, Timestamp,
     limit::{FRESH_WAIT_MS, MESSAGE_TEXT_CHARS},
@@ -163,7 +166,7 @@ async fn announce(call: &Call<'_>, found: &Stored) {
         let patience = Duration::from_millis(FRESH_WAIT_MS);
         call.room
             .indexing
-            .reached(scope.tenant(), found.row.num, patience)
+            .reached(scope.tenant(), FeedPosition::at(found.row.num), patience)
             .await;
     }
 }

@@ -189,10 +189,7 @@ impl Room {
     /// [`StoreError`] when the store cannot say how far the feed is.
     pub async fn indexed(&self, tenant: TenantId, patience: Duration) -> Result<bool, StoreError> {
         let position = read::position(&self.store, &self.workers.tenant(tenant)).await?;
-        let target = FeedPosition {
-            last: position,
-            indexed: position,
-        };
+        let target = FeedPosition::at(position);
         Ok(self.indexing.reached(tenant, target, patience).await)
     }
 }

@@ -51,9 +51,6 @@ impl Room {
         let told = self.store.feed(tenant);
         let began_at = read::position(&self.store, scope).await?;
         self.positions.follow(tenant, Followed { began_at, told });
-        Ok(FeedPosition {
-            last: began_at,
-            indexed: began_at,
-        })
+        Ok(FeedPosition::at(began_at))
     }
 }
