@@ -44,6 +44,8 @@ pub enum Wake {
     Mail,
     /// A delivery that may carry mail.
     Delivery,
+    /// A send that changed.
+    Send,
     /// Something that the search index follows.
     Index,
 }
@@ -53,6 +55,7 @@ pub enum Wake {
 pub(crate) struct Stirred {
     pub(crate) mail: bool,
     pub(crate) delivery: bool,
+    pub(crate) send: bool,
     pub(crate) index: bool,
 }
 
@@ -61,6 +64,7 @@ impl Stirred {
     const ALL: Self = Self {
         mail: true,
         delivery: true,
+        send: true,
         index: true,
     };
 }
@@ -71,6 +75,7 @@ pub(crate) struct Feed {
     tenants: Mutex<HashMap<TenantId, watch::Sender<FeedPosition>>>,
     mail: watch::Sender<u64>,
     delivery: watch::Sender<u64>,
+    send: watch::Sender<u64>,
     index: watch::Sender<u64>,
 }
 
@@ -81,6 +86,7 @@ impl Feed {
             tenants: Mutex::new(HashMap::new()),
             mail: told(),
             delivery: told(),
+            send: told(),
             index: told(),
         }
     }
@@ -103,6 +109,7 @@ impl Feed {
         match wake {
             Wake::Mail => &self.mail,
             Wake::Delivery => &self.delivery,
+            Wake::Send => &self.send,
             Wake::Index => &self.index,
         }
         .subscribe()
@@ -131,6 +138,7 @@ impl Feed {
         for (told, sender) in [
             (stirred.mail, &self.mail),
             (stirred.delivery, &self.delivery),
+            (stirred.send, &self.send),
             (stirred.index, &self.index),
         ] {
             if news && told {
@@ -203,7 +211,8 @@ mod tests {
     #[test]
     fn a_worker_is_woken_by_its_own_kind_of_commit() {
         let feed = Feed::new();
-        let mut wakes = [Wake::Mail, Wake::Delivery, Wake::Index].map(|it| feed.subscribe_to(it));
+        let kinds = [Wake::Mail, Wake::Delivery, Wake::Send, Wake::Index];
+        let mut wakes = kinds.map(|kind| feed.subscribe_to(kind));
         let mut woken = |stirred| {
             feed.publish([(TenantId::from_parts(1, 1), at(1, 0))], stirred);
             wakes.each_mut().map(|wake| {
@@ -212,13 +221,13 @@ mod tests {
                 woken
             })
         };
-        assert_eq!(woken(Stirred::default()), [false, false, false]);
-        assert_eq!(woken(Stirred::ALL), [true, true, true]);
+        assert_eq!(woken(Stirred::default()), [false; 4]);
+        assert_eq!(woken(Stirred::ALL), [true; 4]);
         let mail = Stirred {
             mail: true,
             ..Stirred::default()
         };
-        assert_eq!(woken(mail), [true, false, false]);
+        assert_eq!(woken(mail), [true, false, false, false]);
     }
 
     #[test]

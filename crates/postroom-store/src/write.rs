@@ -160,6 +160,7 @@ impl Writes {
         Stirred {
             mail: pending(true),
             delivery: pending(false),
+            send: self.sending.has_sends(),
             index: self.feed.iter().any(is_indexed),
         }
     }

@@ -15,7 +15,7 @@ use postroom_core::{
     ClaimSends, ClaimedSend, Command, DeliveryReport, ExpireClaims, Outcome, SendOutcome,
     Submission,
 };
-use postroom_store::{StoreError, read};
+use postroom_store::{StoreError, Wake, read};
 use postroom_types::{TenantId, limit};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -44,7 +44,7 @@ pub(super) async fn run(room: Arc<Room>) {
     });
     let room = Arc::clone(&outbox.room);
     room.tasks.spawn(expire(Arc::clone(&outbox)));
-    let mut wake = room.store.feed_any();
+    let mut wake = room.store.wake(Wake::Send);
     loop {
         wake.borrow_and_update();
         let pause = match outbox.round().await {

@@ -63,6 +63,11 @@ impl Writes {
             && pruned.is_none()
     }
 
+    /// Whether a send was queued or changed.
+    pub(super) fn has_sends(&self) -> bool {
+        !(self.added.is_empty() && self.changed.is_empty())
+    }
+
     /// Takes a change; gives back one that is not about sending. `blob` has the bytes of its
     /// command.
     pub(super) fn absorb(&mut self, change: Change, blob: Option<&PackedBlob>) -> Option<Change> {
