@@ -53,6 +53,7 @@ mod schema;
 pub mod scope;
 mod sense;
 mod source;
+mod starter;
 
 pub use canonical::{canonical, print, with_defaults};
 pub use check::{Checked, Input, Repaired, check, check_with, repair, repair_with};
@@ -64,3 +65,4 @@ pub use pass::RepairOptions;
 pub use patch::{Change, Difference, Patched, diff, patch};
 pub use schema::{SchemaKind, schema};
 pub use source::{Position, Source};
+pub use starter::{STARTERS, Starter, starter};
