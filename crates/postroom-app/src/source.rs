@@ -19,6 +19,10 @@ use postroom_core::{
 use postroom_webhook::{Provider, provider};
 use serde_json::{Map, Value};
 
+/// The provider of sources that stand for mail that comes in by itself. It has no row among the
+/// providers of webhooks: no address, no secret, nothing to verify.
+pub(crate) const MAIL: &str = "mail";
+
 /// What a delivery is judged by, read once per version of the source.
 #[derive(Debug)]
 pub(crate) struct Prepared {
@@ -46,16 +50,7 @@ pub(crate) struct ReadyRules {
 impl Prepared {
     /// Reads a source's documents. `None` when its provider is not known to this program.
     pub(crate) fn new(row: &SourceRow) -> Option<Arc<Self>> {
-        let rules = row.rules.as_deref().map(|text| {
-            let set = rule_set(text);
-            ReadyRules {
-                params: set
-                    .as_ref()
-                    .map(|set| set.params.clone())
-                    .unwrap_or_default(),
-                rules: set.and_then(|set| Rules::compile(&set)),
-            }
-        });
+        let rules = ready_rules(row);
         Some(Arc::new(Self {
             version: row.version,
             provider: provider::find(&row.provider)?,
@@ -64,6 +59,20 @@ impl Prepared {
             trusted: trusted_actors(row),
         }))
     }
+}
+
+/// A source's saved rules, compiled; none when there are none.
+pub(crate) fn ready_rules(row: &SourceRow) -> Option<ReadyRules> {
+    row.rules.as_deref().map(|text| {
+        let set = rule_set(text);
+        ReadyRules {
+            params: set
+                .as_ref()
+                .map(|set| set.params.clone())
+                .unwrap_or_default(),
+            rules: set.and_then(|set| Rules::compile(&set)),
+        }
+    })
 }
 
 /// A source's saved rules.

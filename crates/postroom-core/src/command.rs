@@ -502,6 +502,20 @@ pub struct Ingest {
     pub identity: IdentityId,
     /// What was read out of its bytes.
     pub draft: Draft,
+    /// The work that it opens in the same commit, where a source of mail has the mailbox.
+    pub work: Option<MailWork>,
+}
+
+/// See [`Ingest::work`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailWork {
+    /// The source whose rules judged the mail.
+    pub source: SourceId,
+    /// Its [`crate::SourceRow::version`] then; with another one the mail is judged anew
+    /// ([`crate::Refusal::SourceChanged`]).
+    pub source_version: u64,
+    /// Where the mail's event goes.
+    pub routing: Routing,
 }
 
 /// See [`Command::Import`].

@@ -3,7 +3,7 @@
 mod send;
 mod work;
 
-pub(crate) use send::list_keys;
+pub(crate) use send::{list_keys, without_detail};
 pub(crate) use work::{once_hash, owner_of};
 
 use crate::{
@@ -204,6 +204,7 @@ impl Command {
                 needs
                     .messages
                     .extend(event.and_then(|event| event.message_id));
+                needs.mail_work(ingest, state);
             }
             other => {
                 other.needs_of_work_after(state, needs);
@@ -226,6 +227,9 @@ impl Command {
                 needs.identity(ingest.tenant, ingest.identity);
                 needs.events.insert((ingest.tenant, ingest.event_id));
                 needs.draft(ingest.identity, &ingest.draft);
+                if let Some(work) = &ingest.work {
+                    needs.judged(work.source, &work.routing);
+                }
             }
             Self::Import(import) => {
                 let recipient = &import.recipient;

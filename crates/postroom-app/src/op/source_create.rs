@@ -11,9 +11,9 @@ use super::sourcing::{ACTOR_NOTE, GivenActors, check_queue, sealed};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
-    room::{ingest_url, secret_origin},
+    room::{ingest_url, mail_url, secret_origin},
     schema,
-    source::{GivenSettings, Settings, check_given, mint, names_actors},
+    source::{GivenSettings, MAIL, Settings, check_given, mint, names_actors},
 };
 
 /// The row of the table.
@@ -55,7 +55,8 @@ pub struct Input {
     /// the whole tenant.
     #[schemars(length(max = 254))]
     identity: Option<String>,
-    /// The provider, such as `github`, `stripe`, `slack` or `generic`.
+    /// The provider, such as `github`, `stripe`, `slack` or `generic`; or `mail` for the mail of the mailbox itself,
+    /// or of all mailboxes, that comes by SMTP and the like.
     #[schemars(length(min = 1, max = 64))]
     source_type: String,
     /// The queue for work that no rule sends elsewhere.
@@ -78,14 +79,14 @@ pub struct Input {
 pub struct Output {
     /// The source's id.
     source_id: SourceId,
-    /// The address to give to the provider.
+    /// The address to give to the provider; `mail:` and the mailbox for a source of mail, which has none.
     ingest_url: String,
     /// The provider.
     source_type: String,
     /// The queue for work that no rule sends elsewhere.
     target_queue: String,
-    /// How far its channel vouches for a body: `signed` or `token`.
-    #[schemars(extend("enum" = ["signed", "token"]))]
+    /// How far its channel vouches for a body: `signed`, `token`, or `smtp` for mail.
+    #[schemars(extend("enum" = ["signed", "token", "smtp"]))]
     trust_mode: String,
     /// `active`, or `awaiting_secret` until source_set_secret gives the provider's secret.
     state: String,
@@ -108,8 +109,13 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let refuse = |path: &str, words: &str| Failure::argument(Dialect::Events, path, words);
     check_queue("target_queue", &input.target_queue)?;
+    if input.source_type == MAIL {
+        return of_mail(call, input).await;
+    }
     let row = provider::find(&input.source_type).ok_or_else(|| {
-        let known: Vec<&str> = provider::all().map(|row| row.name).collect();
+        let known: Vec<&str> = std::iter::once(MAIL)
+            .chain(provider::all().map(|row| row.name))
+            .collect();
         refuse("source_type", "is no provider that is known here").with("known", known)
     })?;
     check_granted(&call.actor.grants, &input.target_queue)?;
@@ -165,6 +171,64 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
             docs: row.docs.to_owned(),
             warning: warning(row, trusted.is_some()),
             trusted_actors: trusted,
+        }),
+        _ => Err(ErrorCode::InternalError.into()),
+    }
+}
+
+/// A source of mail: no address, no secret; mail comes by itself.
+async fn of_mail(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
+    let refuse = |path: &str| {
+        let words = "does not go with a source of mail";
+        Err(Failure::argument(Dialect::Events, path, words))
+    };
+    if input.signing_secret.is_some() {
+        return refuse("signing_secret");
+    }
+    if input.trusted_actors.is_some() {
+        return refuse("trusted_actors");
+    }
+    if input.settings.is_some() {
+        return refuse("settings");
+    }
+    check_granted(&call.actor.grants, &input.target_queue)?;
+    let (store, tenant) = (call.room.store(), call.scope()?.tenant());
+    let identity = owner(call, input.identity.as_deref()).await?;
+    // Nobody is told it: a row of the store has one.
+    let token = store.mint_token()?;
+    let create = CreateSource {
+        tenant,
+        identity,
+        provider: MAIL.to_owned(),
+        name: input.name.unwrap_or_default(),
+        token: store.seal_token(tenant, &token)?,
+        trust_mode: TrustMode::Smtp,
+        secret_origin: postroom_core::SecretOrigin::None,
+        secret: None,
+        queue: input.target_queue,
+        rules: None,
+        options: None,
+        trusted_actors: None,
+    };
+    match store
+        .transact(Command::CreateSource(Box::new(create)))
+        .await?
+    {
+        Outcome::Source(made) => Ok(Output {
+            source_id: made.id,
+            ingest_url: mail_url(identity),
+            source_type: made.provider.clone(),
+            target_queue: made.queue.clone(),
+            trust_mode: made.trust_mode.as_str().to_owned(),
+            state: made.state.as_str().to_owned(),
+            signing_secret: None,
+            secret_hint: "a source of mail has no secret".to_owned(),
+            docs: String::new(),
+            warning: Some(
+                "Whoever can write to the mailbox can open work: senders are not verified yet."
+                    .to_owned(),
+            ),
+            trusted_actors: None,
         }),
         _ => Err(ErrorCode::InternalError.into()),
     }

@@ -18,7 +18,7 @@ use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
-    source::{envelope, saved_rules, trusted_actors},
+    source::{MAIL, envelope, saved_rules, trusted_actors},
     view::ContentNotice,
 };
 
@@ -193,7 +193,7 @@ async fn envelope_of(
             kind: "webhook",
             event_type: input.event_type.as_deref(),
             trust_mode: source.trust_mode.as_str(),
-            verified: provider_of(source)?.trust_mode().verified(),
+            verified: source.provider != MAIL && provider_of(source)?.trust_mode().verified(),
             content_type: Some("application/json"),
             headers: input.headers.as_ref(),
             body: payload.to_string().as_bytes(),

@@ -12,7 +12,11 @@ use postroom_types::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Failure, operation::Call, source::names_actors};
+use crate::{
+    Failure,
+    operation::Call,
+    source::{MAIL, names_actors},
+};
 
 /// What a source of a forge says of itself when nobody said whom to trust.
 pub(super) const ACTOR_NOTE: &str =
@@ -111,5 +115,9 @@ pub(super) async fn source_in_reach(
 
 /// The provider's row of a source.
 pub(super) fn provider_of(row: &SourceRow) -> Result<&'static postroom_webhook::Provider, Failure> {
+    if row.provider == MAIL {
+        let words = "is a source of mail: it has no address and no secret";
+        return Err(Failure::argument(Dialect::Events, "source_id", words));
+    }
     postroom_webhook::provider::find(&row.provider).ok_or_else(|| ErrorCode::InternalError.into())
 }

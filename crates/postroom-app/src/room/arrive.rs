@@ -18,15 +18,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use postroom_core::{Arrive, ArriveOutcome, Command, Outcome, Refusal, SourceRow, SourceState};
 use postroom_store::{SealedFor, StoreError, read};
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, IdentityId};
 use postroom_webhook::{
     Answer, Candidate, Handshake, Options, Provider, Reason, Received, Rejection,
     provider::SecretOrigin,
 };
 
-use super::Room;
-use crate::source::{Prepared, RememberedRefusal};
+use super::{Room, reports};
+use crate::source::{MAIL, Prepared, RememberedRefusal};
 use judge::Judging;
+pub(super) use judge::by_rules;
 
 /// A delivery is judged anew when its source changed meanwhile, so often at most.
 const ROUNDS: usize = 4;
@@ -117,6 +118,9 @@ impl Room {
             .await
             .map_err(|_| answer::unavailable())?
             .ok_or_else(answer::unknown)?;
+        if row.provider == MAIL {
+            return Err(answer::unknown());
+        }
         let provider = postroom_webhook::provider::find(&row.provider).ok_or_else(|| {
             tracing::error!(source = %row.id, "the provider of a source is not known to this program");
             answer::unavailable()
@@ -164,8 +168,19 @@ impl Room {
                 .map_or((door.row.trust_mode, false), |first| {
                     (first.trust_mode, first.verified)
                 });
+            let told: Vec<_> = arrivals
+                .iter()
+                .filter(|arrive| arrive.verified)
+                .flat_map(|arrive| {
+                    let provider = &door.row.provider;
+                    reports::of_provider(provider, arrive.tenant, &arrive.raw.bytes)
+                })
+                .collect();
             match self.store_arrivals(arrivals).await {
                 Ok(outcomes) => {
+                    if outcomes.iter().any(|outcome| !outcome.duplicate) {
+                        self.note_told(told);
+                    }
                     return answer::accepted(&door.row, door.provider, trust, &outcomes);
                 }
                 Err(Again::SourceChanged) => match self.same_door(&door).await {
@@ -176,6 +191,15 @@ impl Room {
             }
         }
         answer::unavailable()
+    }
+
+    /// Notes beside the answer what a provider told of mail that was sent.
+    fn note_told(&self, told: Vec<postroom_core::DeliveryReport>) {
+        if told.is_empty() {
+            return;
+        }
+        let (store, stop) = (self.store.clone(), self.stop.clone());
+        self.beside(reports::record_of_provider(store, stop, told));
     }
 
     /// Verifies a request and judges what it brings.
@@ -397,6 +421,14 @@ fn awaiting_secret() -> Rejection {
         scheme: None,
         skew_s: None,
         needs: None,
+    }
+}
+
+/// What stands for the address of a source of mail, which has none.
+pub(crate) fn mail_url(identity: Option<IdentityId>) -> String {
+    match identity {
+        Some(identity) => format!("mail:{identity}"),
+        None => "mail:*".to_owned(),
     }
 }
 

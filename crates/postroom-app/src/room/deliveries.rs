@@ -301,6 +301,8 @@ async fn ingest(
         event_id,
         identity: recipient.identity,
         draft,
+        // Its delivery opened the work.
+        work: None,
     };
     match room.store.transact(Command::Ingest(Box::new(ingest))).await {
         Ok(Outcome::Ingested { message_id, .. }) => Ok(Some(message_id)),

@@ -6,12 +6,14 @@
 //! its bytes kept, and never holds up those behind it.
 
 use std::{
+    collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
+use postroom_mail::dsn::Report;
 use postroom_search::Doc;
 use postroom_store::{
     StoreError, Wake,
@@ -22,6 +24,8 @@ use postroom_types::TenantId;
 use super::{
     Room,
     indexing::{attachments_of, searchable},
+    mail_rules::{MailSources, Ready},
+    reports,
 };
 use crate::clock::monotonic;
 
@@ -46,11 +50,12 @@ const POLL: Duration = Duration::from_secs(5);
 pub(super) async fn run(room: Arc<Room>) {
     let mut wake = room.store.wake(Wake::Mail);
     let mut after = None;
+    let mut sources = MailSources::default();
     loop {
         wake.borrow_and_update();
         let began = monotonic();
         let received = room.received.load(Ordering::Relaxed);
-        let outcome = round(&room, &mut after).await;
+        let outcome = round(&room, &mut sources, &mut after).await;
         let came = room.received.load(Ordering::Relaxed) - received;
         let pause = match outcome {
             Ok(0) => {
@@ -80,7 +85,11 @@ pub(super) async fn run(room: Arc<Room>) {
 }
 
 /// Works off one batch behind `after`; says how many events there were, 0 when none waits.
-async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize, StoreError> {
+async fn round(
+    room: &Room,
+    sources: &mut MailSources,
+    after: &mut Option<(TenantId, u64)>,
+) -> Result<usize, StoreError> {
     let mut events = read::pending_events(&room.store, &room.workers, *after, ROUND_EVENTS).await?;
     if events.is_empty() && after.take().is_some() {
         // Once more from the beginning: a place behind `after` says nothing of other tenants.
@@ -90,12 +99,20 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize
         return Ok(0);
     };
     let next = (last.tenant_id, last.id);
+    let tenants: BTreeSet<TenantId> = events.iter().map(|event| event.tenant_id).collect();
+    sources.refresh(room, &tenants).await?;
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
     let mut prepared = Vec::with_capacity(events.len());
     for some in read_together(&events) {
         let Some(first) = some.first() else { continue };
         let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
-        let mut waiting: Vec<_> = some.iter().cloned().zip(bytes).collect();
+        let ready = some.iter().map(|event| sources.of(event));
+        let mut waiting: Vec<_> = some
+            .iter()
+            .cloned()
+            .zip(bytes)
+            .zip(ready.collect::<Vec<_>>())
+            .collect();
         // One turn of a thread for many mails: a turn costs more than a small mail.
         let share = waiting.len().div_ceil(lanes);
         let mut lane = Vec::new();
@@ -104,7 +121,7 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize
             lane.push(tokio::task::spawn_blocking(move || {
                 waiting
                     .into_iter()
-                    .map(|(event, kept)| prepare(event, kept))
+                    .map(|((event, kept), source)| prepare(event, kept, source.as_deref()))
                     .collect::<Vec<_>>()
             }));
             waiting = rest;
@@ -113,7 +130,17 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize
             prepared.extend(done.await.map_err(|_| StoreError::Unavailable)?);
         }
     }
-    let (commands, docs): (Vec<_>, Vec<_>) = prepared.into_iter().unzip();
+    // Before the messages are in: a crash between the two repeats what a report says, and it says the
+    // same again.
+    let told = events.iter().zip(&mut prepared);
+    let told: Vec<_> = told
+        .filter_map(|(event, prepared)| Some((event, prepared.report.take()?)))
+        .collect();
+    reports::record(room, told).await?;
+    let (commands, docs): (Vec<_>, Vec<_>) = prepared
+        .into_iter()
+        .map(|prepared| (prepared.command, prepared.doc))
+        .unzip();
     let answers = room.store.transact_all(commands).await?;
     let mut failures = Vec::new();
     for ((event, doc), answer) in events.iter().zip(docs).zip(answers) {
@@ -128,7 +155,8 @@ async fn round(room: &Room, after: &mut Option<(TenantId, u64)>) -> Result<usize
             ) => {
                 room.indexing.handover.put(message_id, doc);
             }
-            (Ok(_) | Err(Refusal::Deferred), _) => {}
+            // Rules that changed meanwhile judge it in a later round.
+            (Ok(_) | Err(Refusal::Deferred | Refusal::SourceChanged), _) => {}
             (Err(refusal), _) => {
                 tracing::warn!(event = event.id, code = %refusal.code(), "a received mail became no message");
                 failures.push(fail(event, "it could not become a message"));
@@ -159,10 +187,28 @@ fn read_together(events: &[EventRow]) -> Vec<&[EventRow]> {
     runs
 }
 
+/// One event's mail, read.
+struct Prepared {
+    command: Command,
+    doc: Option<Doc>,
+    /// What it says of mail that was sent.
+    report: Option<Report>,
+}
+
+impl From<Command> for Prepared {
+    fn from(command: Command) -> Self {
+        Self {
+            command,
+            doc: None,
+            report: None,
+        }
+    }
+}
+
 /// Reads one event's mail.
-fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
+fn prepare(event: EventRow, kept: Option<KeptBytes>, source: Option<&Ready>) -> Prepared {
     let Some(identity) = event.identity_id else {
-        return (fail(&event, "it belongs to no mailbox"), None);
+        return fail(&event, "it belongs to no mailbox").into();
     };
     let bytes = kept.ok_or(StoreError::Damaged("a blob that is missing"));
     let Ok(raw) = bytes.and_then(KeptBytes::unpack) else {
@@ -170,7 +216,7 @@ fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
             event = event.id,
             "the bytes of a received mail cannot be read back"
         );
-        return (fail(&event, "its bytes cannot be read back"), None);
+        return fail(&event, "its bytes cannot be read back").into();
     };
     // The parser has a guard of its own; this is the second one.
     let read = catch_unwind(AssertUnwindSafe(|| {
@@ -178,19 +224,25 @@ fn prepare(event: EventRow, kept: Option<KeptBytes>) -> (Command, Option<Doc>) {
         let draft = Draft::new(parsed, event.delivered_to.clone());
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);
-        (draft, doc)
+        let report = reports::read(&event, &raw, draft.kind);
+        (draft, doc, report)
     }));
-    let Ok((draft, doc)) = read else {
+    let Ok((draft, doc, report)) = read else {
         tracing::error!(event = event.id, "reading a received mail failed");
-        return (fail(&event, "reading it failed"), None);
+        return fail(&event, "reading it failed").into();
     };
     let ingest = Ingest {
         tenant: event.tenant_id,
         event_id: event.id,
         identity,
+        work: source.and_then(|source| source.judge(&event, &draft)),
         draft,
     };
-    (Command::Ingest(Box::new(ingest)), Some(doc))
+    Prepared {
+        command: Command::Ingest(Box::new(ingest)),
+        doc: Some(doc),
+        report,
+    }
 }
 
 fn fail(event: &EventRow, detail: &str) -> Command {

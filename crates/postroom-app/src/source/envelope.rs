@@ -1,11 +1,46 @@
 //! An event that is kept, as the rules of its source would see it again.
 
 use postroom_core::{
-    EventRow,
+    Draft, EventRow, Family,
     routing::{Delivered, Envelope, MailFacts, TrustedActors},
 };
 use postroom_webhook::inbound;
 use serde_json::{Map, Value};
+
+/// Lays out a mail that came in by itself, by SMTP and the like, as the rules of a source of mail see
+/// it: what it says of itself, and no payload.
+pub(crate) fn of_mail(
+    event: &EventRow,
+    draft: &Draft,
+    params: Option<&Map<String, Value>>,
+) -> Envelope {
+    let doc = &draft.doc;
+    let to: Vec<String> = match &event.delivered_to {
+        Some(delivered) => vec![delivered.clone()],
+        None => doc.to.iter().map(|to| to.address.clone()).collect(),
+    };
+    Envelope::of(&Delivered {
+        source: super::MAIL,
+        kind: "mail",
+        event_type: event.event_type.as_deref(),
+        trust_mode: event.trust_mode.as_str(),
+        verified: event.verified,
+        content_type: event.content_type.as_deref(),
+        headers: Some(&event.headers),
+        body: &[],
+        mail: Some(MailFacts {
+            from: draft.from_address(),
+            to: &to,
+            subject: doc.subject.as_deref(),
+            verdict: Some("unverified"),
+            labels: &[],
+            has_attachment: !doc.attachments.is_empty(),
+        }),
+        subject: None,
+        trusted_actors: None,
+        params,
+    })
+}
 
 /// Lays out a kept event with its payload.
 pub(crate) fn of_event(
@@ -14,6 +49,10 @@ pub(crate) fn of_event(
     trusted: Option<&TrustedActors>,
     params: &Map<String, Value>,
 ) -> Envelope {
+    if row.family == Family::Mail {
+        let draft = Draft::read(body, row.delivered_to.clone());
+        return of_mail(row, &draft, Some(params));
+    }
     let message = row
         .carries_mail
         .then(|| {

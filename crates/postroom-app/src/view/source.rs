@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 
 use crate::{
     Room,
-    room::ingest_url,
-    source::{RememberedRefusal, Settings, saved_rules, trusted_actors},
+    room::{ingest_url, mail_url},
+    source::{MAIL, RememberedRefusal, Settings, saved_rules, trusted_actors},
 };
 
 /// A way in.
@@ -181,7 +181,10 @@ impl Source {
             .collect();
         Ok(Self {
             source_id: row.id,
-            ingest_url: ingest_url(room, &String::from_utf8_lossy(token.expose())),
+            ingest_url: match row.provider == MAIL {
+                true => mail_url(row.identity_id),
+                false => ingest_url(room, &String::from_utf8_lossy(token.expose())),
+            },
             source_type: row.provider.clone(),
             target_queue: row.queue.clone(),
             trust_mode: row.trust_mode.as_str().to_owned(),

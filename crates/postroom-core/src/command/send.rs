@@ -108,6 +108,9 @@ pub struct SendRecipient {
     pub hash: AddressHash,
     /// Where it is.
     pub route: RecipientRoute,
+    /// Whether the answered message asks for its answers there, as far as whoever composed the answer
+    /// checked that it may: such a one takes part in the thread.
+    pub asked: bool,
 }
 
 /// The very bytes that are sent, and what was read out of them.

@@ -1,10 +1,14 @@
 //! Messages made of parsed mail, with their threads and contacts.
 
-use super::{Context, Tick, active_tenant, arrival, known_identity};
+use super::{
+    Context, Tick, active_tenant, arrival, known_identity,
+    todo::{Opening, open},
+};
 use crate::{
-    Arrival, Change, ContactRow, Decision, Direction, Draft, EventRow, EventState, Import,
-    ImportOutcome, Ingest, LabelRow, MessageRow, MessageStatus, Outcome, Refusal, State,
-    ThreadKeyRow, ThreadRow, TrustMode, fold, is_label,
+    Arrival, Change, ContactRow, Decision, Direction, Disposition, Draft, EventRow, EventState,
+    Import, ImportOutcome, Ingest, LabelRow, MailWork, MessageRow, MessageStatus, Outcome, Refusal,
+    State, ThreadKeyRow, ThreadRow, TrustMode, fold, is_label,
+    needs::once_hash,
     row::{FeedKind, FeedRow},
     thread,
 };
@@ -54,12 +58,17 @@ pub(super) fn ingest(
         archive: false,
     };
     let mut made = make_message(event, &ingest.draft, facts, &mut tick, state, context);
-    made.changes.push(Change::PutEvent(Box::new(EventRow {
+    let mut event = EventRow {
         state: EventState::Done,
         message_id: Some(id),
         detail: None,
         ..event.clone()
-    })));
+    };
+    if let Some(work) = &ingest.work {
+        let opened = open_work(work, &mut event, state, &mut tick, context)?;
+        made.changes.extend(opened);
+    }
+    made.changes.push(Change::PutEvent(Box::new(event)));
     Ok(Decision {
         changes: made.changes,
         outcome: Outcome::Ingested {
@@ -68,6 +77,63 @@ pub(super) fn ingest(
             repeated: false,
         },
     })
+}
+
+/// Opens the work of a mail as its source's rules said. What cannot be opened is left out and said of
+/// the event: the mail is in all the same.
+fn open_work(
+    judged: &MailWork,
+    event: &mut EventRow,
+    state: &State,
+    tick: &mut Tick,
+    context: &mut Context<'_>,
+) -> Result<Vec<Change>, Refusal> {
+    let source = state
+        .sources
+        .get(&judged.source)
+        .filter(|row| row.tenant_id == event.tenant_id && row.version == judged.source_version)
+        .ok_or(Refusal::SourceChanged)?;
+    let routing = &judged.routing;
+    event.source_id = Some(source.id);
+    event.disposition = routing.disposition;
+    event.routing_trace = routing.trace.clone();
+    let mut changes = vec![Change::CountDelivery {
+        tenant_id: event.tenant_id,
+        source_id: source.id,
+        at: context.now,
+        repeated: false,
+    }];
+    let once = routing.once.as_deref().map(once_hash);
+    let repeat = once.is_some_and(|key| state.once_keys.contains(&(source.id, key)));
+    let wanted = routing.disposition != Disposition::Dropped && !repeat;
+    let Some(work) = routing.work.as_ref().filter(|_| wanted) else {
+        return Ok(changes);
+    };
+    let opening = Opening {
+        tenant: event.tenant_id,
+        identity: event.identity_id,
+        queue: work.queue.as_deref().unwrap_or(&source.queue),
+        work,
+        source_id: Some(source.id),
+        source: Some(&source.provider),
+        event_id: Some(event.id),
+        payload_size: event.payload_size,
+        trace: routing.trace.as_deref(),
+    };
+    match open(&opening, None, state, tick, context) {
+        Ok(opened) => {
+            event.todo_id = Some(opened.row.id);
+            changes.extend(opened.changes);
+            changes.extend(once.map(|key| Change::AddOnce {
+                tenant_id: event.tenant_id,
+                source_id: source.id,
+                key,
+                event_id: event.id,
+            }));
+        }
+        Err(refusal) => event.detail = Some(format!("no work was opened: {}", refusal.reason())),
+    }
+    Ok(changes)
 }
 
 fn repeated(message_id: MessageId, state: &State) -> Result<Decision, Refusal> {

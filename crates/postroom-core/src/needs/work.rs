@@ -2,8 +2,8 @@
 
 use super::{ClaimSpec, Needs};
 use crate::{
-    Arrive, Command, CreateTodo, Lease, State, Worker, lease_token_hash, subject_key_hash,
-    todo_key_hash,
+    Arrive, Command, CreateTodo, Ingest, Lease, Routing, State, Worker, lease_token_hash,
+    subject_key_hash, todo_key_hash,
 };
 use postroom_types::{IdentityId, Reach, TenantId, TenantScope, TodoId};
 
@@ -34,13 +34,10 @@ impl Command {
             }
             Self::Arrive(arrive) => {
                 needs.tenant(arrive.tenant);
-                needs.sources.insert(arrive.source);
                 needs
                     .event_keys
                     .insert((arrive.source, arrive.external_key.clone()));
-                if let Some(once) = &arrive.routing.once {
-                    needs.once_keys.insert((arrive.source, once_hash(once)));
-                }
+                needs.judged(arrive.source, &arrive.routing);
             }
             Self::SettleEvent(settle) => {
                 needs.tenant(settle.tenant);
@@ -130,6 +127,24 @@ impl Needs {
     fn source(&mut self, scope: TenantScope, source: postroom_types::SourceId) {
         self.tenant(scope.tenant());
         self.sources.insert(source);
+    }
+
+    /// The source that judged something, and its key that opens no second todo.
+    pub(super) fn judged(&mut self, source: postroom_types::SourceId, routing: &Routing) {
+        self.sources.insert(source);
+        if let Some(once) = &routing.once {
+            self.once_keys.insert((source, once_hash(once)));
+        }
+    }
+
+    /// The todos that a mail's work may join.
+    pub(super) fn mail_work(&mut self, ingest: &Ingest, state: &State) {
+        let Some(judged) = &ingest.work else { return };
+        let source = state.sources.get(&judged.source);
+        if let (Some(source), Some(work)) = (source, &judged.routing.work) {
+            let queue = work.queue.as_deref().unwrap_or(&source.queue);
+            self.work_keys(ingest.tenant, Some(ingest.identity), work, queue);
+        }
     }
 
     fn todo(&mut self, worker: &Worker, todo: TodoId) {

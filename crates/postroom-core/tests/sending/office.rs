@@ -267,6 +267,7 @@ pub(crate) fn recipient(address: &str) -> SendRecipient {
         field: RecipientField::To,
         hash: hash(address),
         route: RecipientRoute::Outside,
+        asked: false,
     }
 }
 

@@ -45,6 +45,7 @@ fn ingest(world: &World, event_id: u64, raw: &str) -> Command {
         event_id,
         identity: world.identity,
         draft: draft(raw),
+        work: None,
     }))
 }
 

@@ -49,6 +49,7 @@ fn recipient(world: &World, address: &str) -> SendRecipient {
         field: RecipientField::To,
         hash: world.store.keys().address_hash(world.tenant, address),
         route: RecipientRoute::Outside,
+        asked: false,
     }
 }
 

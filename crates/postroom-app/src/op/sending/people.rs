@@ -38,6 +38,7 @@ pub(super) async fn of(
     own: &[AddressRow],
     faults: &mut Faults,
 ) -> Result<People, Failure> {
+    let mut asked = None;
     let (to, cc, bcc) = match aim {
         Aim::New { to, cc, bcc, .. } => (
             given("to", to, faults),
@@ -50,7 +51,8 @@ pub(super) async fn of(
         }
         Aim::Reply { all, .. } => match before {
             Some(before) => {
-                let answered = answered(call, before, *all, own).await?;
+                let (answered, target) = answered(call, before, *all, own).await?;
+                asked = target;
                 if answered.to.is_empty() && answered.cc.is_empty() {
                     let failure = Failure::new(ErrorCode::AddressInvalid)
                         .saying("The message names nobody who can be answered.")
@@ -90,6 +92,7 @@ pub(super) async fn of(
                     .keys()
                     .address_hash(call.scope()?.tenant(), &full),
                 route: route(call, &address).await,
+                asked: asked.as_deref() == Some(full.as_str()),
                 address: full,
                 name,
                 field,
@@ -132,13 +135,13 @@ fn read_back(list: Vec<Mailbox>) -> Vec<(Address, String)> {
         .collect()
 }
 
-/// Who gets an answer.
+/// Who gets an answer, and where the answered message wants it.
 async fn answered(
     call: &Call<'_>,
     before: &Before,
     all: bool,
     own: &[AddressRow],
-) -> Result<Recipients, Failure> {
+) -> Result<(Recipients, Option<String>), Failure> {
     let trust = ReplyToTrust {
         written_to: match before.facts.reply_to.first() {
             Some(wanted) => written_to(call, &wanted.address).await?,
@@ -150,10 +153,13 @@ async fn answered(
         let base = without_detail(address);
         own.iter().any(|row| row.address == base)
     };
-    Ok(match all {
+    let asked = target.as_ref().filter(|_| !before.is_own());
+    let asked = asked.map(|target| target.address.clone());
+    let answered = match all {
         true => reply_all_recipients(&before.facts, target, before.is_own(), is_own),
         false => reply_recipients(&before.facts, target, before.is_own()),
-    })
+    };
+    Ok((answered, asked))
 }
 
 /// Whether the mailbox has written to an address before.

@@ -15,7 +15,7 @@ use postroom_webhook::{
 use serde_json::json;
 
 use super::{Judged, WebhookRequest, received, title, unpack::Body};
-use crate::source::{Prepared, names_actors};
+use crate::source::{Prepared, ReadyRules, names_actors};
 
 /// Everything that a request is judged by.
 pub(super) struct Judging {
@@ -172,28 +172,7 @@ impl Judging {
             let trace = json!({"stage": "trusted_actors", "cause": "untrusted_actor", "action": {"quarantine": true}});
             return held_back(work, QuarantineReason::UntrustedActor, trace.to_string());
         }
-        let (Some(ready), Some(envelope)) = (&prepared.rules, &envelope) else {
-            let trace = json!({"stage": "default", "cause": "no_match_default"});
-            return Routing {
-                disposition: Disposition::Routed,
-                work: Some(work),
-                once: None,
-                trace: Some(trace.to_string()),
-            };
-        };
-        match &ready.rules {
-            Ok(rules) => judged(rules.evaluate(envelope), work),
-            Err(error) => {
-                let trace = json!({
-                    "stage": "rule", "cause": "rule_fault", "action": {"quarantine": true},
-                    "faults": [{"rule_index": error.rule_index, "cause": "compile_error"}],
-                });
-                Routing {
-                    disposition: Disposition::Faulted,
-                    ..held_back(work, QuarantineReason::RuleFault, trace.to_string())
-                }
-            }
-        }
+        by_rules(prepared.rules.as_ref(), envelope.as_ref(), work)
     }
 
     fn envelope(&self, item: &Item<'_>, facts: &Facts<'_>) -> Envelope {
@@ -306,6 +285,36 @@ fn mail_facts(message: &InboundMessage) -> MailFacts<'_> {
 /// A kind of work is the provider's word for what happened, within its bound.
 fn kind(event_type: &str) -> String {
     event_type.chars().take(128).collect()
+}
+
+/// The rules in their order, then the source's own queue.
+pub(in crate::room) fn by_rules(
+    rules: Option<&ReadyRules>,
+    envelope: Option<&Envelope>,
+    work: Work,
+) -> Routing {
+    let (Some(ready), Some(envelope)) = (rules, envelope) else {
+        let trace = json!({"stage": "default", "cause": "no_match_default"});
+        return Routing {
+            disposition: Disposition::Routed,
+            work: Some(work),
+            once: None,
+            trace: Some(trace.to_string()),
+        };
+    };
+    match &ready.rules {
+        Ok(rules) => judged(rules.evaluate(envelope), work),
+        Err(error) => {
+            let trace = json!({
+                "stage": "rule", "cause": "rule_fault", "action": {"quarantine": true},
+                "faults": [{"rule_index": error.rule_index, "cause": "compile_error"}],
+            });
+            Routing {
+                disposition: Disposition::Faulted,
+                ..held_back(work, QuarantineReason::RuleFault, trace.to_string())
+            }
+        }
+    }
 }
 
 fn held_back(work: Work, reason: QuarantineReason, trace: String) -> Routing {
