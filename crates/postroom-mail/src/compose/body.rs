@@ -49,6 +49,7 @@ fn html(outgoing: &Outgoing, words: &str, ending: &Ending<'_>) -> Option<String>
         .filter(|html| !html.trim().is_empty());
     let mut html = match (given, history.and_then(|history| history.html.as_ref())) {
         (Some(html), _) => with_feeds(html).into_owned(),
+        (None, Some(_)) if words.trim().is_empty() => String::new(),
         (None, Some(_)) => format!("<div>{}</div>\n", encode::html(words.trim_end())),
         (None, None) => return None,
     };

@@ -32,14 +32,27 @@ const STANDARD: &[(&str, Values)] = &[
     ("Organization", None),
 ];
 
-/// What only the server sets, in lower case.
-const RESERVED: &[&str] = &["x-postroom-", "x-ai-generated"];
+/// What only the server sets, and what relays take as orders, in lower case; a name that ends in `-`
+/// stands for all that begin with it. By some of these orders a mail gets recipients that nobody
+/// checked.
+const RESERVED: &[&str] = &[
+    "x-postroom-",
+    "x-ai-generated",
+    "x-mailgun-",
+    "x-mc-",
+    "x-mj-",
+    "x-msys-api",
+    "x-pm-",
+    "x-ses-",
+    "x-sib-",
+    "x-smtpapi",
+];
 
 const NAME_BYTES: usize = 100;
 
 impl Headers {
     /// Checks names and values. `X-` names of letters, digits, `-` and `_` are sent as given,
-    /// except reserved ones; six standard names are sent in their usual case.
+    /// except those that are the server's own or orders to a relay; six standard names are sent in their usual case.
     ///
     /// # Errors
     /// [`ComposeError::HeaderNotAllowed`] for any other name; [`ComposeError::Invalid`] with the

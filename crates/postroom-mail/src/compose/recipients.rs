@@ -81,7 +81,8 @@ pub fn reply_all_recipients(
 }
 
 /// Whether two addresses are under one registered domain, by the public suffix list. A domain that
-/// is itself a public suffix (`github.io`) is shared by strangers and makes nobody one.
+/// is itself a public suffix (`github.io`) is shared by strangers, as that of a mailbox provider is
+/// (`gmail.com`), and makes nobody one.
 pub fn same_organisation(one: &str, other: &str) -> bool {
     let registered = |address: &str| -> Option<String> {
         let (_, domain) = address.rsplit_once('@')?;
@@ -94,10 +95,55 @@ pub fn same_organisation(one: &str, other: &str) -> bool {
             .map(|(_, domain)| domain.to_ascii_lowercase())
     };
     match (registered(one), registered(other)) {
-        (Some(one), Some(other)) => one == other,
+        (Some(one), Some(other)) => one == other && !is_shared(&one),
         // Hosts without a registered domain are one organisation with themselves alone.
         _ => domain(one).is_some() && domain(one) == domain(other),
     }
+}
+
+/// Mailbox providers with domains under many suffixes, by the label in front of it.
+const PROVIDERS: &[&str] = &[
+    "aol",
+    "gmail",
+    "gmx",
+    "googlemail",
+    "hotmail",
+    "icloud",
+    "live",
+    "msn",
+    "outlook",
+    "proton",
+    "protonmail",
+    "qq",
+    "yahoo",
+    "yandex",
+    "ymail",
+    "zoho",
+];
+/// And those with one.
+const PROVIDER_DOMAINS: &[&str] = &[
+    "126.com",
+    "163.com",
+    "fastmail.com",
+    "free.fr",
+    "laposte.net",
+    "libero.it",
+    "mac.com",
+    "mail.com",
+    "mail.ru",
+    "me.com",
+    "naver.com",
+    "orange.fr",
+    "pm.me",
+    "t-online.de",
+    "web.de",
+];
+
+/// Whether strangers have addresses under a domain. A company that is taken for a provider loses
+/// nothing but its Reply-To.
+fn is_shared(domain: &str) -> bool {
+    let label = domain.split('.').next().unwrap_or_default();
+    PROVIDERS.contains(&label) || PROVIDER_DOMAINS.contains(&domain)
 }
 
 fn has_address(mailbox: &Mailbox) -> bool {

@@ -194,6 +194,16 @@ fn the_reply_target_is_the_author_unless_his_own_house_says_otherwise() {
             "a@shop.co.uk",
         ),
         (
+            with("boss@gmail.com", &["thief@gmail.com"]),
+            new,
+            "boss@gmail.com",
+        ),
+        (
+            with("boss@yahoo.co.uk", &["thief@yahoo.co.uk"]),
+            new,
+            "boss@yahoo.co.uk",
+        ),
+        (
             with("a@me.github.io", &["thief@you.github.io"]),
             new,
             "a@me.github.io",

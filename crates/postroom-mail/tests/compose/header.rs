@@ -232,6 +232,13 @@ fn other_fields_and_values_are_refused_with_their_path() {
         ("X-Postroom-Hop", "1", "header_not_allowed"),
         ("x-postroom-anything", "1", "header_not_allowed"),
         ("x-ai-generated", "false", "header_not_allowed"),
+        (
+            "X-SMTPAPI",
+            "{\"to\":[\"x@y.example\"]}",
+            "header_not_allowed",
+        ),
+        ("X-MC-BccAddress", "x@y.example", "header_not_allowed"),
+        ("X-Msys-Api", "{}", "header_not_allowed"),
         (long_name.as_str(), "x", "header_not_allowed"),
         ("X-A", "", "invalid_request"),
         ("X-A", "  ", "invalid_request"),
