@@ -7,6 +7,8 @@ use crate::process;
 /// Every target of `fuzz/Cargo.toml`.
 const TARGETS: &[&str] = &[
     "address",
+    "compose",
+    "dsn",
     "egress_url",
     "html",
     "mail",
