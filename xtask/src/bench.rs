@@ -10,6 +10,7 @@ mod mcp;
 mod parse;
 mod report;
 mod search;
+mod send;
 mod start;
 mod todos;
 
@@ -46,6 +47,7 @@ enum Name {
     Mcp,
     Parse,
     Search,
+    Send,
     Start,
     Todos,
 }
@@ -67,6 +69,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         Name::Mcp => mcp::run(options.count.unwrap_or(100_000), peers)?,
         Name::Parse => parse::run(peers)?,
         Name::Search => search::run(options.count.unwrap_or(100_000), peers)?,
+        Name::Send => send::run(options.count.unwrap_or(20_000), peers)?,
         Name::Start => start::run(options.count.unwrap_or(100_000))?,
         Name::Todos => todos::run(options.count.unwrap_or(20_000), peers)?,
     };

@@ -19,8 +19,10 @@ mod fuzz;
 mod generate;
 mod licences;
 mod packages;
+mod postfix;
 mod postgres;
 mod process;
+mod receiver;
 mod sending;
 mod server;
 mod stage;
@@ -49,6 +51,8 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Write docs/reference/ from the operation table, the error catalogue and the limits.
     Gen(generate::Options),
+    /// Send mail to a real Postfix and read what arrived.
+    Receiver,
     /// Make a Maildir of made-up mails for measurements.
     Corpus(corpus::Options),
 }
@@ -60,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         Command::Crash(options) => crash::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Gen(options) => generate::run(&options),
+        Command::Receiver => receiver::run(),
         Command::Corpus(options) => corpus::run(&options),
     }
 }

@@ -1,6 +1,6 @@
 //! System packages that the tests need.
 
-use std::process::Command;
+use std::{path::Path, process::Command};
 
 use anyhow::{Result, bail};
 
@@ -48,6 +48,16 @@ const SYSTEM: &[SystemPackage] = &[
         why: "renders compiled documents with text/template",
     },
     SystemPackage {
+        name: "postfix",
+        present: || Path::new("/usr/sbin/postfix").exists(),
+        why: "receives what the server sends",
+    },
+    SystemPackage {
+        name: "openssl",
+        present: || process::output(Command::new("openssl").arg("version")).is_ok(),
+        why: "makes the receiver's certificate",
+    },
+    SystemPackage {
         name: "strace",
         present: || process::exists("strace"),
         why: "shows the sync before each acknowledgement",
@@ -92,7 +102,12 @@ pub(crate) fn apt(names: &[&str]) -> Result<()> {
     let run = |arguments: &[&str]| -> Result<()> {
         let words: Vec<&str> = sudo.iter().chain(arguments).copied().collect();
         let (program, rest) = words.split_first().expect("a program is named");
-        process::check(process::command(program, rest).env("DEBIAN_FRONTEND", "noninteractive"))
+        let mut command = process::command(program, rest);
+        // Services are installed to be started here, on ports of our own; none starts by itself.
+        command
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .env("RUNLEVEL", "1");
+        process::check(&mut command)
     };
     run(&["apt-get", "update", "-qq"])?;
     let mut install = vec!["apt-get", "install", "-y", "-qq", "--no-install-recommends"];

@@ -5,7 +5,8 @@ use std::{path::PathBuf, process::Command};
 use anyhow::Result;
 
 use crate::{
-    clients, crash, engines, generate, licences, packages, postgres, process, stage::Stages,
+    clients, crash, engines, generate, licences, packages, postgres, process, receiver,
+    stage::Stages,
 };
 
 #[derive(clap::Args)]
@@ -58,6 +59,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     })?;
     stages.run("kills, short", || crash::short(&cluster.url))?;
     drop(cluster);
+    stages.run("mail to Postfix", receiver::run)?;
     if !options.no_clients {
         stages.run("install MCP clients", clients::install)?;
         stages.run("MCP conformance", clients::conformance)?;

@@ -131,6 +131,16 @@ fn against(server: Child, port: u16, count: usize) -> Result<String> {
 
 /// Runs the load client and gives its last line.
 fn load(address: &str, count: usize, connections: usize) -> Result<String> {
+    load_sized(address, count, connections, 6_000)
+}
+
+/// As [`load`], with mails of so many bytes.
+pub(super) fn load_sized(
+    address: &str,
+    count: usize,
+    connections: usize,
+    bytes: usize,
+) -> Result<String> {
     let program = postroom().with_file_name("examples").join("smtp_load");
     let said = process::output(Command::new(program).args([
         "--address",
@@ -140,7 +150,7 @@ fn load(address: &str, count: usize, connections: usize) -> Result<String> {
         "--mails",
         &count.to_string(),
         "--size",
-        "6000",
+        &bytes.to_string(),
         "--to",
         RECIPIENT,
     ]))?;
