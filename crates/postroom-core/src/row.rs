@@ -24,6 +24,7 @@ pub use person::{
 pub use policy::{
     AutoReply, AutoReplyPatch, Disclosure, DisclosurePatch, Policy, PolicyPatch, PolicyRow,
 };
+pub(crate) use send::without_detail;
 pub use send::{
     AddressHash, AutoReplyRule, BounceType, CapKind, DeliveryRow, DeliveryStatus, DisclosureMode,
     DraftRow, IdempotencyRow, LargeAttachments, ListDirection, ListEntryRow, ListKind,

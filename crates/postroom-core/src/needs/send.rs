@@ -3,7 +3,7 @@
 use super::Needs;
 use crate::{
     Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread, State,
-    row::ListDirection,
+    row::{ListDirection, without_detail},
 };
 use postroom_types::{IdentityId, TenantId, limit};
 
@@ -178,6 +178,8 @@ impl Needs {
         for recipient in queue.recipients.iter().take(limit::SENT_RECIPIENTS + 1) {
             self.suppressions.insert((tenant, recipient.hash));
             self.contacts.insert((identity, recipient.address.clone()));
+            let base = without_detail(&recipient.address);
+            self.contacts.extend(base.map(|base| (identity, base)));
             for entry in list_keys(&recipient.address) {
                 self.list_entries
                     .insert((tenant, ListDirection::Send, entry));
@@ -193,11 +195,11 @@ impl Needs {
 /// The entries of a list that are about an address: itself, itself without its detail, its domain.
 pub(crate) fn list_keys(address: &str) -> Vec<String> {
     let mut keys = vec![address.to_owned()];
-    if let Some((local, domain)) = address.rsplit_once('@') {
-        if let Some((base, _)) = local.split_once('+').filter(|(base, _)| !base.is_empty()) {
-            keys.push(format!("{base}@{domain}"));
-        }
-        keys.push(format!("@{domain}"));
-    }
+    keys.extend(without_detail(address));
+    keys.extend(
+        address
+            .rsplit_once('@')
+            .map(|(_, domain)| format!("@{domain}")),
+    );
     keys
 }

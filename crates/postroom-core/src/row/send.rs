@@ -329,6 +329,13 @@ pub fn masked(address: &str) -> String {
     }
 }
 
+/// An address without its detail; `None` for one that has none.
+pub(crate) fn without_detail(address: &str) -> Option<String> {
+    let (local, domain) = address.rsplit_once('@')?;
+    let (base, _) = local.split_once('+').filter(|(base, _)| !base.is_empty())?;
+    Some(format!("{base}@{domain}"))
+}
+
 /// An entry of a tenant's lists.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ListEntryRow {

@@ -358,6 +358,9 @@ fn a_scope_lets_a_key_write_to_whom_it_says() {
     for (scope, in_thread, to, allowed) in [
         (SendScope::Thread, true, "bob@there.example", true),
         (SendScope::Thread, true, "carol@there.example", true),
+        (SendScope::Thread, true, "bob+token@there.example", true),
+        (SendScope::Thread, true, "eve+bob@there.example", false),
+        (SendScope::Known, false, "bob+token@there.example", true),
         (SendScope::Thread, true, "dave@there.example", false),
         (SendScope::Thread, true, stranger, false),
         (SendScope::Thread, false, "bob@there.example", false),
@@ -413,6 +416,22 @@ fn a_reply_joins_its_thread_and_a_foreign_thread_is_not_found() {
     assert_eq!(office.state.threads[&thread].message_count, 2);
     let contact = &office.state.contacts[&(office.identity, "bob@there.example".to_owned())];
     assert_eq!((contact.inbound_count, contact.outbound_count), (1, 1));
+    // An answer to where the author said answers go brings nobody new into the thread.
+    let mut directed = office.mail(&["bob+t1.x@there.example"]);
+    directed.operation = SendOperation::Reply;
+    directed.scope = SendScope::Thread;
+    directed.answers = Some(message);
+    directed.thread = SendThread::Existing(thread);
+    office.queue(directed).expect("queued");
+    let contact = &office.state.contacts[&(office.identity, "bob@there.example".to_owned())];
+    assert_eq!(contact.outbound_count, 2);
+    let row = &office.state.threads[&thread];
+    let people: Vec<&str> = row
+        .participants
+        .iter()
+        .map(|p| p.address.as_str())
+        .collect();
+    assert_eq!(people, ["bob@there.example", "carol@there.example"]);
     // Its own Message-ID leads to the thread, so that an answer finds it.
     let key = postroom_core::key_hash(&office.send(id).rfc_message_id);
     assert_eq!(
@@ -423,6 +442,30 @@ fn a_reply_joins_its_thread_and_a_foreign_thread_is_not_found() {
     let mut foreign = office.mail(&["bob@there.example"]);
     foreign.thread = SendThread::Existing(ThreadId::from_parts(5, 5));
     assert_eq!(code(office.queue(foreign)), ErrorCode::ThreadNotFound);
+}
+
+#[test]
+fn where_a_mail_asks_for_its_answers_takes_part_in_its_thread() {
+    let mut office = Office::new();
+    let (message, thread) = receive(&mut office, "bob@there.example", "", 1);
+    let (_, other) = receive(&mut office, "dave@there.example", "", 2);
+    for (operation, answers, within, asked, allowed) in [
+        (SendOperation::Reply, Some(message), thread, true, true),
+        (SendOperation::Reply, Some(message), thread, false, false),
+        (SendOperation::Reply, None, thread, true, false),
+        (SendOperation::Reply, Some(message), other, true, false),
+        (SendOperation::Forward, Some(message), thread, true, false),
+        (SendOperation::Send, Some(message), thread, true, false),
+    ] {
+        let mut mail = office.mail(&["help@there.example"]);
+        mail.dry_run = true;
+        mail.scope = SendScope::Thread;
+        mail.operation = operation;
+        mail.answers = answers;
+        mail.thread = SendThread::Existing(within);
+        mail.recipients[0].asked = asked;
+        assert_eq!(office.queue(mail).is_ok(), allowed, "{operation} {asked}");
+    }
 }
 
 fn automatic(

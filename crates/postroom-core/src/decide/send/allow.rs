@@ -4,7 +4,7 @@ use super::queue::Facts;
 use crate::{
     Decision, Outcome, Refusal, SendDetail, SendRecipient, WouldSend,
     needs::list_keys,
-    row::{DeliveryStatus, ListDirection, ListKind, SendScope},
+    row::{DeliveryStatus, ListDirection, ListKind, SendOperation, SendScope, without_detail},
 };
 use postroom_types::ErrorCode;
 
@@ -37,18 +37,24 @@ pub(super) fn none_of(
     }
 }
 
-/// Whether the key may write to all of them.
+/// Whether the key may write to all of them. Where the answered mail asks for its answers takes part
+/// in its thread; everybody else is looked for among those who do.
 pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
     let scope = facts.queue.scope;
     if scope == SendScope::Anyone {
         return Ok(());
     }
+    let answers = is_answer(facts);
     let takes_part = |recipient: &SendRecipient| {
+        if answers && recipient.asked {
+            return true;
+        }
+        let base = without_detail(&recipient.address);
         facts.thread.is_some_and(|thread| {
-            thread
-                .participants
-                .iter()
-                .any(|participant| participant.address == recipient.address)
+            thread.participants.iter().any(|participant| {
+                participant.address == recipient.address
+                    || Some(&participant.address) == base.as_ref()
+            })
         })
     };
     let stranger = |recipient: &SendRecipient| {
@@ -64,11 +70,29 @@ pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
     none_of(facts, stranger, ErrorCode::PolicyDenied, reason)
 }
 
-/// Whether the mailbox has exchanged mail with a recipient.
+/// Whether it answers a mail of the thread that it continues.
+fn is_answer(facts: &Facts<'_>) -> bool {
+    let answered = facts
+        .queue
+        .answers
+        .and_then(|id| facts.state.messages.get(&id));
+    facts.queue.operation == SendOperation::Reply
+        && answered.zip(facts.thread).is_some_and(|(message, thread)| {
+            facts.state.canonical(message.row.thread_id) == thread.id
+        })
+}
+
+/// Whether the mailbox has exchanged mail with a recipient; an address with a detail is who it is
+/// without.
 fn is_known(facts: &Facts<'_>, recipient: &SendRecipient) -> bool {
-    let key = (facts.identity.id, recipient.address.clone());
-    let contact = facts.state.contacts.get(&key);
-    contact.is_some_and(|contact| contact.inbound_count + contact.outbound_count > 0)
+    [
+        Some(recipient.address.clone()),
+        without_detail(&recipient.address),
+    ]
+    .into_iter()
+    .flatten()
+    .filter_map(|address| facts.state.contacts.get(&(facts.identity.id, address)))
+    .any(|contact| contact.inbound_count + contact.outbound_count > 0)
 }
 
 /// Every recipient, with the reason why it is left out, if it is.

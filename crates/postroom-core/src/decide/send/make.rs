@@ -10,7 +10,10 @@ use crate::{
     OutgoingMail, Refusal, SendRecipient, SendThread, SentOutcome, ThreadRow,
     decide::{Tick, ingest::put_keys},
     fold,
-    row::{DeliveryRow, FeedKind, IdempotencyRow, SendKind, SendRow, SendState, UsageRow, roll_up},
+    row::{
+        DeliveryRow, FeedKind, IdempotencyRow, SendKind, SendRow, SendState, UsageRow, roll_up,
+        without_detail,
+    },
     thread,
 };
 use postroom_types::{ErrorCode, ThreadId};
@@ -116,6 +119,12 @@ fn thread_with(facts: &Facts<'_>, mail: &OutgoingMail, row: &MessageRow) -> Thre
         return one;
     };
     let mut sum = known.clone();
+    let mut one = one;
+    // An answer goes to an address with a token; who is behind it takes part already.
+    one.participants.retain(|new| {
+        let base = without_detail(&new.address);
+        !base.is_some_and(|base| known.participants.iter().any(|p| p.address == base))
+    });
     thread::combine(&mut sum, one);
     if facts.queue.kind != SendKind::AutoReply {
         sum.hold = None;
@@ -196,11 +205,19 @@ fn send(facts: &Facts<'_>, mail: &OutgoingMail, status: MessageStatus, num: u64)
     }
 }
 
-/// A recipient as a contact, counted once more.
+/// A recipient as a contact, counted once more. An address with a detail is a contact of its own only
+/// where nobody is known without it.
 fn contact(facts: &Facts<'_>, recipient: &SendRecipient, row: &MessageRow) -> ContactRow {
     let at = row.received_at;
-    let key = (row.identity_id, recipient.address.clone());
-    let known = facts.state.contacts.get(&key).cloned();
+    let of = |address: String| {
+        facts
+            .state
+            .contacts
+            .get(&(row.identity_id, address))
+            .cloned()
+    };
+    let known =
+        of(recipient.address.clone()).or_else(|| without_detail(&recipient.address).and_then(of));
     let (_, domain) = recipient.address.rsplit_once('@').unwrap_or_default();
     let mut contact = known.unwrap_or_else(|| ContactRow {
         tenant_id: row.tenant_id,
