@@ -3,7 +3,7 @@
 mod send;
 mod work;
 
-pub(crate) use send::{list_keys, without_detail};
+pub(crate) use send::list_keys;
 pub(crate) use work::{once_hash, owner_of};
 
 use crate::{
