@@ -89,7 +89,9 @@ fn is_bounce(mail: &Evidence<'_>) -> bool {
     let says_so = || SUBJECTS.iter().any(|known| subject.contains(known));
     // qmail and old Exim and Sendmail put the returned mail into the text.
     let has_returned = || mail.has_returned_mail || dsn::has_copy(mail.text);
-    is_system && (mail.has("X-Failed-Recipients") || says_so() && has_returned())
+    // Exim returns nothing while it still tries.
+    let is_delay = subject.starts_with("warning: message ") && subject.contains(" delayed ");
+    is_system && (mail.has("X-Failed-Recipients") || is_delay || says_so() && has_returned())
 }
 
 fn is_list(mail: &Evidence<'_>) -> bool {
