@@ -302,11 +302,7 @@ impl Registry for RoomRegistry {
             .iter()
             .find(|row| row.name == name && row.is_for(call.caller().actor()))
             .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
-        let goal = row
-            .arguments
-            .first()
-            .and_then(|(name, _)| arguments.get(*name));
-        let text = row.text(goal.map(String::as_str));
+        let text = row.text(|name| arguments.get(name).map(String::as_str));
         Ok(PromptResult {
             description: Some(row.description.to_owned()),
             messages: vec![PromptMessage {

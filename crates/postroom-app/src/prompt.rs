@@ -18,8 +18,8 @@ pub struct Prompt {
     /// The permission without which it does not exist.
     permission: Permission,
     text: &'static str,
-    /// The sentence that brings an argument in: what stands before it.
-    goal: &'static str,
+    /// The sentences that bring the arguments in, in their order: what stands before each.
+    goals: &'static [&'static str],
 }
 
 /// Every prompt.
@@ -31,7 +31,7 @@ pub const PROMPTS: &[Prompt] = &[
         arguments: &[("goal", "What you want to find out.")],
         permission: Permission::SearchRead,
         text: STRATEGY,
-        goal: "The goal, in the user's words: ",
+        goals: &["The goal, in the user's words: "],
     },
     Prompt {
         name: "work_the_queue",
@@ -43,9 +43,36 @@ pub const PROMPTS: &[Prompt] = &[
         )],
         permission: Permission::TodosWork,
         text: WORK,
-        goal: "Take work from this queue only: ",
+        goals: &["Take work from this queue only: "],
+    },
+    Prompt {
+        name: "design_email",
+        title: "Design an e-mail",
+        description: "How to write an e-mail as a document: draft, check, repair, compile.",
+        arguments: &[
+            ("brief", "What the mail has to say, and to whom."),
+            (
+                "kind",
+                "transactional, marketing, notification or personal.",
+            ),
+            ("brand", "Colours, fonts, logo, tone."),
+        ],
+        permission: Permission::DocumentsUse,
+        text: DESIGN,
+        goals: &["The brief: ", "Kind: ", "Brand: "],
     },
 ];
+
+const DESIGN: &str = "Write one e-mail as an EmailDocument and bring it to compiled HTML. You write the document; the tools check, mend and compile it. Never write HTML yourself.\n\
+\n\
+1. Call describe_blocks once. Resources ir://examples/NAME hold finished documents (welcome, receipt, password-reset, invitation, digest, alert, invoice, newsletter): begin with the nearest when one fits.\n\
+2. Settle what the mail is for (kind), who reads it, the one thing they should do, and which values the sending system will fill in. Declare each of those in variables with a type and a sample.\n\
+3. Write meta.subject (under 50 characters), meta.preheader (40 to 150 characters, says something else), meta.lang. One heading, short texts, one main button with words that say what happens. Every picture has an alt text or is decorative. Marketing needs an unsubscribe block and a postal address.\n\
+4. Call check_ir. Mend what it names; for issues with fix repair_ir call repair_ir and go on with its document. Warnings on contrast, alt texts, links and size are worth mending; say which you leave and why.\n\
+5. Call compile_ir with target html and the dialect of the sending system in variables, and once with target text: read that text as a reader would.\n\
+6. Later changes go by patch_ir with ids of blocks when it is offered, not by sending the whole document again.\n\
+\n\
+Do not make up facts, prices, names, addresses or links that the brief does not give: use a variable, or ask. At the end give the document, the compiled result and what is left open.";
 
 const STRATEGY: &str = "Answer from this mailbox, with few calls and with the ids of the messages you rely on.\n\
 \n\
@@ -76,20 +103,27 @@ impl Prompt {
         actor.holds(self.permission)
     }
 
-    /// The text, with a goal as its last line when one is given. Control characters are left out
-    /// and the goal is cut to its bound.
-    pub fn text(&self, goal: Option<&str>) -> String {
-        let goal: String = goal
-            .unwrap_or_default()
-            .chars()
-            .map(|c| if c.is_whitespace() { ' ' } else { c })
-            .filter(|c| !c.is_control())
-            .take(limit::PROMPT_ARGUMENT_CHARS)
-            .collect();
-        match goal.trim() {
-            "" => self.text.to_owned(),
-            goal => format!("{}\n\n{}{goal}", self.text, self.goal),
+    /// The text, with a line at its end for each argument that `given` knows by name. Control
+    /// characters are left out and each value is cut to its bound.
+    pub fn text<'a>(&self, given: impl Fn(&str) -> Option<&'a str>) -> String {
+        let mut text = self.text.to_owned();
+        let mut before = "\n\n";
+        for ((name, _), goal) in self.arguments.iter().zip(self.goals) {
+            let value: String = given(name)
+                .unwrap_or_default()
+                .chars()
+                .map(|c| if c.is_whitespace() { ' ' } else { c })
+                .filter(|c| !c.is_control())
+                .take(limit::PROMPT_ARGUMENT_CHARS)
+                .collect();
+            if !value.trim().is_empty() {
+                text.push_str(before);
+                text.push_str(goal);
+                text.push_str(value.trim());
+                before = "\n";
+            }
         }
+        text
     }
 }
 
@@ -105,13 +139,31 @@ mod tests {
     #[test]
     fn a_goal_is_the_last_line_cut_and_cleaned() {
         let prompt = PROMPTS.first().expect("one");
-        let text = prompt.text(Some("find\nthe \u{7}deposit"));
+        let with = |goal: &str| prompt.text(|name| (name == "goal").then_some(goal));
+        let text = with("find\nthe \u{7}deposit");
         assert!(text.ends_with("The goal, in the user's words: find the deposit"));
         for (given, kept) in [(500, 500), (501, 500)] {
-            let text = prompt.text(Some(&"é".repeat(given)));
+            let text = with(&"é".repeat(given));
             assert_eq!(text.chars().filter(|c| *c == 'é').count(), kept);
         }
-        assert_eq!(prompt.text(Some(" \n")), prompt.text(None));
+        assert_eq!(with(" \n"), prompt.text(|_| None));
+    }
+
+    #[test]
+    fn each_argument_has_a_line_of_its_own() {
+        for prompt in PROMPTS {
+            assert_eq!(
+                prompt.arguments.len(),
+                prompt.goals.len(),
+                "{}",
+                prompt.name
+            );
+            let text = prompt.text(|_| Some("words"));
+            assert_eq!(
+                text.lines().count(),
+                prompt.text(|_| None).lines().count() + 1 + prompt.arguments.len()
+            );
+        }
     }
 
     #[test]

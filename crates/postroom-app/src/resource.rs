@@ -28,6 +28,8 @@ pub struct Resource {
     pub operation: &'static str,
     /// Arguments of the operation: name and JSON text.
     pub arguments: &'static [(&'static str, &'static str)],
+    /// The field of the answer that is the resource; the whole answer without one.
+    field: Option<&'static str>,
     /// Fields of the answer that are no part of the resource.
     without: &'static [&'static str],
     /// Changes of the feed after which it reads differently.
@@ -44,6 +46,7 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest arrivals, newest first, without payloads. Subscribe to hear when something arrives.",
         operation: "list_webhook_events",
         arguments: &[("limit", "50")],
+        field: None,
         without: &["next_cursor"],
         changes: &[
             FeedKind::EventReceived,
@@ -59,6 +62,7 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest threads of one mailbox, by identity id or address. Subscribe to hear when its mail changes.",
         operation: "mail_list_threads",
         arguments: &[],
+        field: None,
         without: &[],
         changes: &[
             FeedKind::MessageReceived,
@@ -87,8 +91,117 @@ pub const RESOURCES: &[Resource] = &[
         description: "The newest todos of one queue, without payloads. Subscribe to hear when work comes in or is done.",
         operation: "todo_list",
         arguments: &[("limit", "50")],
+        field: None,
         without: &[],
         changes: &[FeedKind::TodoCreated, FeedKind::TodoChanged],
+    },
+    Resource {
+        uri: "ir://contract",
+        aliases: &[],
+        name: "document-contract",
+        title: "Block contract",
+        description: "What EmailDocuments may hold: blocks, keys, nesting, defaults.",
+        operation: "describe_blocks",
+        arguments: &[("verbosity", "\"examples\"")],
+        field: None,
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://schema/v2",
+        aliases: &[],
+        name: "document-schema",
+        title: "Schema of documents",
+        description: "JSON Schema of EmailDocuments as they are stored.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"schema\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://schema/v2/ai",
+        aliases: &[],
+        name: "document-schema-ai",
+        title: "Schema of drafts",
+        description: "JSON Schema of EmailDocuments as they are drafted: without ids, texts as strings.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"schema/ai\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://schema/v2/ai-flat",
+        aliases: &[],
+        name: "document-schema-ai-flat",
+        title: "Flat schema of drafts",
+        description: "The same as one list of blocks that name their parents.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"schema/ai-flat\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://schema/v2/all-required",
+        aliases: &[],
+        name: "document-schema-all-required",
+        title: "Strict schema of drafts",
+        description: "The same for modes that need every key and no recursion.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"schema/all-required\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://rules",
+        aliases: &[],
+        name: "document-rules",
+        title: "Rules of documents",
+        description: "Every code of check_ir with its meaning and how to put it right.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"rules\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://dialects",
+        aliases: &[],
+        name: "document-dialects",
+        title: "Template languages",
+        description: "The template languages of compile_ir.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"dialects\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://examples/two-cards",
+        aliases: &[],
+        name: "example-two-cards",
+        title: "Two cards",
+        description: "A finished document with two columns.",
+        operation: "document_reference",
+        arguments: &[("topic", "\"examples/two-cards\"")],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
+    },
+    Resource {
+        uri: "ir://examples/{example}",
+        aliases: &[],
+        name: "example",
+        title: "A finished document",
+        description: "A document to begin with: welcome, receipt, password-reset, invitation, digest, alert, invoice, newsletter.",
+        operation: "document_reference",
+        arguments: &[],
+        field: Some("content"),
+        without: &[],
+        changes: &[],
     },
 ];
 
@@ -157,6 +270,9 @@ fn decoded(text: &str) -> String {
 impl Resource {
     /// The resource out of the operation's answer.
     pub fn body(&self, mut answer: Value) -> Value {
+        if let Some(field) = self.field {
+            return answer.get_mut(field).map(Value::take).unwrap_or_default();
+        }
         if let Value::Object(object) = &mut answer {
             object.retain(|name, _| !self.without.contains(&name.as_str()));
         }

@@ -7,7 +7,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::{Args, Subcommand, ValueEnum};
 use postroom_compose::{
-    self as compose, Issue,
+    self as compose, Detail, Issue, SchemaKind,
     dialect::Dialect,
     emit::{Envelope, Options, Target},
     lint::{self, Foreign},
@@ -34,9 +34,16 @@ pub(crate) enum Document {
         after_help = "Exit status: 0 compiled, 1 the document has errors, 2 a file cannot be used."
     )]
     Compile(Compile),
+    /// Say what e-mail documents may hold
+    Describe(Describe),
     /// Say what mail programs will make of HTML files
     #[command(after_help = EXITS)]
     Lint(Lint),
+    /// Say what differs between two documents, block by block
+    #[command(after_help = "Exit status: 0 no difference, 1 differences, 2 a file cannot be used.")]
+    Diff(Diff),
+    /// Print a JSON Schema of e-mail documents
+    Schema(Schema),
 }
 
 const EXITS: &str =
@@ -144,6 +151,17 @@ pub(crate) struct Compile {
     to: Option<String>,
 }
 
+/// What to describe.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Describe {
+    /// Kinds of blocks [default: all]
+    #[arg(value_name = "BLOCK")]
+    names: Vec<String>,
+    /// How much: brief, usual, examples
+    #[arg(long, value_name = "DETAIL", default_value = "usual", value_parser = named(Detail::NAMES.iter().map(|(name, _)| *name)))]
+    verbosity: String,
+}
+
 /// HTML files to look at.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Lint {
@@ -160,6 +178,25 @@ pub(crate) struct Lint {
     judging: Judging,
 }
 
+/// Two documents.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Diff {
+    /// The document as it was
+    #[arg(value_name = "OLD")]
+    old: String,
+    /// The document as it is
+    #[arg(value_name = "NEW")]
+    new: String,
+}
+
+/// Which schema.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Schema {
+    /// For whom: full, ai, ai-flat, all-required
+    #[arg(value_name = "KIND", default_value = "full", value_parser = named(SchemaKind::NAMES.iter().map(|(name, _)| *name)))]
+    kind: String,
+}
+
 fn named(names: impl Iterator<Item = &'static str>) -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(names.collect::<Vec<_>>())
 }
@@ -170,7 +207,10 @@ pub(super) fn run(document: &Document, terminal: Terminal) -> Done {
         Document::Check(options) => check(options, terminal),
         Document::Repair(options) => repair(options, terminal),
         Document::Compile(options) => compile(options, terminal),
+        Document::Describe(options) => describe(options, terminal),
         Document::Lint(options) => lint_files(options, terminal),
+        Document::Diff(options) => diff(options, terminal),
+        Document::Schema(options) => Ok(schema(options, terminal)),
     }
 }
 
@@ -208,8 +248,7 @@ fn repair(options: &Repair, terminal: Terminal) -> Done {
     if repaired.unusable {
         return Err(unusable(&file, &repaired.issues));
     }
-    let mut text = serde_json::to_string_pretty(&repaired.document).unwrap_or_default();
-    text.push('\n');
+    let text = compose::print(&repaired.document);
     match &options.out {
         Some(out) => write(out, text.as_bytes())?,
         None if terminal.json => {}
@@ -261,6 +300,63 @@ fn compile(options: &Compile, terminal: Terminal) -> Done {
         report::lines(&file.name, &made.issues, &mut |line| terminal.note(line));
     }
     Ok(exit(made.ok))
+}
+
+fn describe(options: &Describe, terminal: Terminal) -> Done {
+    let names: Vec<&str> = options.names.iter().map(String::as_str).collect();
+    let detail = Detail::named(&options.verbosity).unwrap_or_default();
+    let described = compose::describe(&names, detail);
+    if let Some(unknown) = described
+        .pointer("/unknown/0")
+        .and_then(|name| name.as_str())
+    {
+        return Err(Trouble::usage(
+            format!("There is no block `{unknown}`."),
+            "`postroom describe` lists all of them.",
+        ));
+    }
+    if terminal.json {
+        terminal.value(&described);
+    } else {
+        terminal.line(&format!("{described:#}"));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn diff(options: &Diff, terminal: Terminal) -> Done {
+    let (old, new) = (Named::one(&options.old), Named::one(&options.new));
+    let (before, after) = (old.text()?, new.text()?);
+    let found = compose::diff(&before, &after);
+    if !found.ok {
+        // Which of the two it was is told by reading each alone.
+        let checked = compose::check(&before);
+        return Err(if checked.unusable {
+            unusable(&old, &checked.issues)
+        } else {
+            unusable(&new, &found.issues)
+        });
+    }
+    if terminal.json {
+        terminal.value(
+            &serde_json::json!({"equal": found.equal, "ops": found.ops, "changes": found.changes}),
+        );
+    } else {
+        for change in &found.changes {
+            terminal.line(change);
+        }
+    }
+    Ok(exit(found.equal))
+}
+
+fn schema(options: &Schema, terminal: Terminal) -> ExitCode {
+    let kind = SchemaKind::named(&options.kind).unwrap_or(SchemaKind::Full);
+    let schema = compose::schema(kind);
+    if terminal.json {
+        terminal.value(&schema);
+    } else {
+        terminal.line(&serde_json::to_string_pretty(&schema).unwrap_or_default());
+    }
+    ExitCode::SUCCESS
 }
 
 fn exit(fine: bool) -> ExitCode {
