@@ -17,6 +17,7 @@ const TARGETS: &[&str] = &[
     "quotes",
     "rule",
     "smtp",
+    "smtp_client",
     "webhook_verify",
 ];
 
