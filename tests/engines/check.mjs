@@ -51,7 +51,7 @@ for (const one of all) {
 }
 
 for (const [name, { passed, failed }] of counts) console.log(`${String(passed).padStart(6)} passed ${String(failed).padStart(4)} failed  ${name}`)
-for (const failure of failures.slice(0, 40)) console.error(failure)
+for (const failure of failures.slice(0, Number(process.env.SHOWN ?? 40))) console.error(failure)
 // A dialect that nothing was compiled for would pass unseen.
 const idle = ['jinja2', 'klaviyo', 'liquid', 'handlebars', 'mustache', 'sendgrid', 'postmark', 'mailchimp', 'erb', 'go'].filter(
   (dialect) => all.filter((one) => one.dialect === dialect).length < 8,

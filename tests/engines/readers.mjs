@@ -96,6 +96,7 @@ export function mailchimp(text, data) {
   const fields = {}
   const walk = (value) => {
     for (const [key, one] of Object.entries(value)) {
+      if (Array.isArray(one)) continue
       if (one && typeof one === 'object') walk(one)
       else fields[{ FIRST_NAME: 'FNAME', LAST_NAME: 'LNAME' }[key.toUpperCase()] ?? key.toUpperCase()] = one
     }

@@ -19,14 +19,27 @@ use serde_json::{Value, json};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let count: usize = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(1_000);
+    let count: usize = arguments
+        .next()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(1_000);
     let text = document().to_string();
     let document = check(&text).document.expect("the document has no errors");
     let mut blocks = 0;
     document.walk(&mut |_| blocks += 1);
-    let made = |target, dialect| compile(&document, &Options { target, dialect, ..Options::default() });
+    let made = |target, dialect| {
+        compile(
+            &document,
+            &Options {
+                target,
+                dialect,
+                ..Options::default()
+            },
+        )
+    };
     if let Some(file) = arguments.next() {
-        std::fs::write(file, made(Target::Mjml, Dialect::None).code).expect("the file can be written");
+        std::fs::write(file, made(Target::Mjml, Dialect::None).code)
+            .expect("the file can be written");
     }
     let figures = json!({
         "blocks": blocks,
@@ -57,7 +70,12 @@ fn measure(count: usize, run: &(dyn Fn() -> usize + Sync)) -> Value {
         }
     });
     let both = start.elapsed().as_secs_f64();
-    let at = |share: f64| times.get((count as f64 * share) as usize).copied().unwrap_or_default();
+    let at = |share: f64| {
+        times
+            .get((count as f64 * share) as usize)
+            .copied()
+            .unwrap_or_default()
+    };
     json!({ "median": at(0.5), "worst": at(0.99), "a_second": count as f64 / both })
 }
 

@@ -18,7 +18,7 @@ mod sample;
 use crate::model::{Filter, VariableType};
 
 pub(crate) use format::{encode, filtered, money};
-pub(crate) use frames::{Frame, Frames};
+pub(crate) use frames::{Frame, Frames, Reference};
 pub(crate) use logic::{Atom, Logic, Test};
 pub use sample::sample_data;
 pub(crate) use sample::{UNSUBSCRIBE, holds, is_truthy, lookup, print};

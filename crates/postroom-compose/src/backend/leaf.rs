@@ -28,7 +28,7 @@ pub(super) fn row(writer: &mut Writer, component: &Component, width: f64) {
     match component.name {
         Name::Button => button(writer, component),
         Name::Image => image(writer, component, inside),
-        Name::Divider => divider(writer, component, inside),
+        Name::Divider => divider(writer, component, width),
         Name::Spacer => spacer(writer, component),
         Name::Table => table(writer, component),
         Name::Social => social(writer, component),
@@ -188,7 +188,7 @@ fn image(writer: &mut Writer, component: &Component, inside: f64) {
     writer.line("</td></tr></tbody></table>");
 }
 
-fn divider(writer: &mut Writer, component: &Component, inside: f64) {
+fn divider(writer: &mut Writer, component: &Component, width_around: f64) {
     let part = |name: &str, otherwise: &'static str| -> String {
         component.attribute(name).unwrap_or(otherwise).to_owned()
     };
@@ -213,7 +213,8 @@ fn divider(writer: &mut Writer, component: &Component, inside: f64) {
     writer.tag("p").style(&look(width)).open();
     writer.line("</p>");
     let fixed = if width.ends_with('%') {
-        px(inside * number(width).trunc() / 100.0)
+        let inside = width_around.trunc() - horizontal(component.attribute("padding"));
+        px(inside * (number(width).trunc() / 100.0))
     } else {
         width.to_owned()
     };

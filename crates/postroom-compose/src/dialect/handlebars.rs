@@ -27,6 +27,8 @@ fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
         .filter(|frame| matches!(frame, Frame::Loop { .. }))
         .count();
     Ok(match frames.reference(path) {
+        // Two loops over one list give one step up, so from further in the way is not counted.
+        Reference::Root(path) if loops > 1 => format!("@root.{path}"),
         Reference::Root(path) => format!("{}{path}", "../".repeat(loops)),
         Reference::Item {
             up: 0, rest: "", ..

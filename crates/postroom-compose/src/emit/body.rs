@@ -550,7 +550,7 @@ pub(super) fn align(flow: &Flow<'_>, align: Align) -> &'static str {
 pub(super) fn title<'a>(flow: &mut Flow<'a>) -> String {
     let document = flow.document;
     match &document.meta.title {
-        Some(title) => super::escape::text(title),
+        Some(title) => inline::bare(title),
         None => inline::words(flow, &document.meta.subject, Context::Attribute),
     }
 }

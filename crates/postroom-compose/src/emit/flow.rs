@@ -7,11 +7,11 @@ use serde_json::Value as Json;
 use crate::{
     Code, Issue, Source,
     dialect::{
-        self, Atom, Context, Dialect, Frame, Frames, Logic, Refusal, Syntax, Test, Value, filtered,
-        is_simple, is_truthy, lookup, money,
+        self, Atom, Context, Dialect, Frame, Frames, Logic, Reference, Refusal, Syntax, Test,
+        Value, filtered, is_simple, is_truthy, lookup, money,
     },
-    model::{Condition, Document, Each, Filter, VariableType, VariableUse},
-    scope::Scope,
+    model::{Condition, Document, Each, Filter, Shape, VariableType, VariableUse},
+    scope::{Found, Scope},
 };
 
 use super::escape;
@@ -183,7 +183,11 @@ impl<'a> Flow<'a> {
             let issue = Issue::new(Code::VarUrlUnchecked, self.source, message);
             self.tell(issue.severity(crate::Severity::Info));
         }
-        match syntax.value(value, &self.frames) {
+        let written = match self.shadowed(value.path) {
+            Some(refusal) => Err(refusal),
+            None => syntax.value(value, &self.frames),
+        };
+        match written {
             Ok(tag) => {
                 // The sign of a currency stands before the tag, not in it.
                 if let Some(Filter::Money(currency)) = value.filter {
@@ -195,6 +199,32 @@ impl<'a> Flow<'a> {
             }
             Err(refusal) => self.refuse(&refusal),
         }
+    }
+
+    /// Mustache looks for a name in the innermost loop's element first, so a variable cannot be
+    /// reached where that has a field of the same name.
+    fn shadowed(&self, path: &str) -> Option<Refusal> {
+        if self.dialect != Dialect::Mustache || self.syntax.is_none() {
+            return None;
+        }
+        let (name, up) = match self.frames.reference(path) {
+            Reference::Root(path) => (path, self.frames.0.len()),
+            Reference::Item { up, rest, .. } => (rest, up),
+            _ => return None,
+        };
+        let head = name.split('.').next().unwrap_or(name);
+        let inside = self.frames.0.iter().rev().take(up);
+        let holder = inside.into_iter().find_map(|frame| {
+            let Frame::Loop { name, .. } = frame else {
+                return None;
+            };
+            let found = self.scope.find(name);
+            let has = matches!(&found, Found::Value(Shape::Object(fields)) if fields.iter().any(|(field, _)| field == head));
+            has.then_some(name)
+        })?;
+        Some(Refusal(format!(
+            "`{path}` where `{holder}` has a field `{head}` too"
+        )))
     }
 
     fn dialect_writes_raw_urls(&self) -> bool {
@@ -264,6 +294,12 @@ impl<'a> Flow<'a> {
             return;
         }
         let Some(syntax) = self.syntax else { return };
+        if let Logic::Atom(atom) = logic
+            && let Some(refusal) = self.shadowed(&atom.path)
+        {
+            self.refuse(&refusal);
+            return;
+        }
         match syntax.branch(logic, &self.frames) {
             Ok(Some(tags)) => self.tagged(sink, logic, &tags, then, otherwise),
             Ok(None) if logic.len() <= APART_MAX => self.apart(sink, logic, then, otherwise),
@@ -382,7 +418,10 @@ impl<'a> Flow<'a> {
             self.rounds_of(sink, each, body, empty);
             return;
         };
-        let tags = match syntax.each(&each.list, &each.name, &self.frames) {
+        let tags = match self
+            .shadowed(&each.list)
+            .map_or_else(|| syntax.each(&each.list, &each.name, &self.frames), Err)
+        {
             Ok(tags) => tags,
             Err(refusal) => {
                 self.refuse(&refusal);

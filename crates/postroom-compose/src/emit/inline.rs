@@ -57,21 +57,34 @@ impl Html {
         }
     }
 
-    fn word(&mut self, word: &str) {
-        let mut start = 0;
-        for (at, _) in word.char_indices() {
-            if at - start >= WORD_BYTES {
-                escape::push(&mut self.out, word.get(start..at).unwrap_or_default());
-                self.out.push_str("<wbr\n>");
-                start = at;
-            }
+    /// The same where no tag may stand: an attribute or a title.
+    fn bare(&mut self, text: &str) {
+        for word in text.split_inclusive([' ', '\n']) {
+            escape::push(&mut self.out, word);
+            self.may_break(word);
         }
-        escape::push(&mut self.out, word.get(start..).unwrap_or_default());
+    }
+
+    /// Makes the blank that ends a word a newline when the line is long.
+    fn may_break(&mut self, word: &str) {
         let line = self.out.rfind('\n').map_or(0, |newline| newline + 1);
         if word.ends_with([' ', '\n']) && self.out.len() - line > LINE_BYTES {
             self.out.pop();
             self.out.push('\n');
         }
+    }
+
+    fn word(&mut self, word: &str) {
+        let mut written = self.out.len();
+        for (at, c) in word.char_indices() {
+            let end = at + c.len_utf8();
+            escape::push(&mut self.out, word.get(at..end).unwrap_or_default());
+            if self.out.len() - written >= WORD_BYTES && end < word.len() {
+                self.out.push_str("<wbr\n>");
+                written = self.out.len();
+            }
+        }
+        self.may_break(word);
     }
 }
 
@@ -203,12 +216,19 @@ pub(super) fn url<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
     }
 }
 
+/// Words without variables for an attribute or a title.
+pub(super) fn bare(words: &str) -> String {
+    let mut html = Html::default();
+    html.bare(words);
+    html.out
+}
+
 /// Words for an attribute.
 pub(super) fn attribute<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
     let mut html = Html::default();
     for piece in &template.0 {
         match piece {
-            Piece::Text(text) => html.text(text),
+            Piece::Text(text) => html.bare(text),
             Piece::Variable(used) => flow.value(&mut html, used, Context::Attribute),
         }
     }
@@ -227,7 +247,8 @@ fn word_spans<'a>(flow: &mut Flow<'a>, html: &mut Html, spans: &'a [Span], conte
         |flow: &mut Flow<'a>, html: &mut Html, used: &VariableUse| flow.value(html, used, context);
     for span in spans {
         match span {
-            Span::Text { text, .. } => escape::push(&mut html.out, text),
+            Span::Text { text, .. } if context == Context::Text => html.text(text),
+            Span::Text { text, .. } => html.bare(text),
             Span::Variable(used) => value(flow, html, used),
             Span::Break => html.raw(" "),
             Span::Link { children, .. } => word_spans(flow, html, children, context),

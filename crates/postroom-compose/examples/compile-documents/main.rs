@@ -1,4 +1,4 @@
-//! Compiles every document of tests/documents for every target and dialect, with lists of the
+//! Compiles every document of tests/documents, and some made at random, for every target and dialect, with lists of the
 //! samples' length, of 0, 1 and 3 elements, and prints one JSON array of what came out beside what
 //! the dialect `none` gave. `tests/engines/check.mjs` renders and compares it.
 
@@ -6,8 +6,11 @@
     clippy::print_stdout,
     clippy::print_stderr,
     clippy::expect_used,
+    clippy::cast_possible_truncation,
     reason = "a program for developers"
 )]
+
+mod generated;
 
 use postroom_compose::{
     check,
@@ -16,6 +19,9 @@ use postroom_compose::{
     model::{Document, VariableType},
 };
 use serde_json::{Value, json};
+
+/// Documents made at random.
+const GENERATED: u64 = 80;
 
 /// Lengths of lists; `None` is that of the sample.
 const VARIANTS: [Option<usize>; 4] = [None, Some(0), Some(1), Some(3)];
@@ -49,6 +55,16 @@ fn main() {
             };
             compiled(&mut cases, &name, variant, &document);
         }
+    }
+    for number in 0..GENERATED {
+        let value = generated::document(number);
+        let checked = check(&value);
+        let name = format!("generated {number}");
+        let Some(document) = checked.document else {
+            eprintln!("{name} has errors: {:#?} in {value:#}", checked.issues);
+            std::process::exit(1);
+        };
+        compiled(&mut cases, &name, None, &document);
     }
     println!("{}", Value::Array(cases));
 }
