@@ -15,6 +15,7 @@ mod clients;
 mod corpus;
 mod crash;
 mod engines;
+mod exim;
 mod fuzz;
 mod generate;
 mod licences;

@@ -1,6 +1,6 @@
 //! Send: how long a caller waits for a send that is committed, at a steady rate; and how many mails a
-//! second are composed and handed to a relay on this host, with Postfix beside, which passes mails of the
-//! same size on to the same sink.
+//! second are composed and handed to a relay on this host, with Postfix and Exim beside, which pass mails of
+//! the same size on to the same sink.
 
 use std::{
     path::Path,
@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{Http, accept, postroom, report::Report};
 use crate::{
+    exim::Exim,
     postfix::Postfix,
     process,
     process::Running,
@@ -47,14 +48,15 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     report.row(ours.flood(count)?);
     drop(ours);
     if peers {
-        report.row(relayed(count)?);
+        report.row(through_postfix(count)?);
+        report.row(through_exim(count)?);
     }
     report.note(format!(
         "Steady: {RATE} calls of mail_send a second on {CALLERS} connections, each timed from the moment at which it was due to its 202, \
          after the commit that holds message, deliveries, key against doubles and usage, synced; meanwhile the mails leave. \
          Flood: {CALLERS} callers as fast as they are answered, timed from the first call until the sink has every mail: \
-         composed, queued, claimed, handed over on at most {} connections, outcome committed. Postfix: {CALLERS} SMTP connections hand it \
-         mails of the same size, timed until the same sink has them all. The sink keeps a log and does not sync it; everything \
+         composed, queued, claimed, handed over on at most {} connections, outcome committed. Postfix and Exim: {CALLERS} SMTP connections \
+         hand them mails of the same size, timed until the same sink has them all. The sink keeps a log and does not sync it; everything \
          shares the cores.",
         postroom_types::limit::RELAY_CONNECTIONS
     ));
@@ -163,16 +165,28 @@ fn made(name: &str, number: usize) -> Value {
 }
 
 /// Postfix between a load client and the sink.
-fn relayed(count: usize) -> Result<Vec<String>> {
+fn through_postfix(count: usize) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let sink = sink(folder.path())?;
-    let postfix = Postfix::relay(sink.port()?)?;
-    let address = format!("127.0.0.1:{}", postfix.port);
+    let peer = Postfix::relay(sink.port()?)?;
+    relayed(peer.version()?, peer.port, &sink, count)
+}
+
+/// Exim between a load client and the sink.
+fn through_exim(count: usize) -> Result<Vec<String>> {
+    let folder = tempfile::tempdir()?;
+    let sink = sink(folder.path())?;
+    let peer = Exim::relay(accept::free_port()?, sink.port()?)?;
+    relayed(peer.version()?, peer.port, &sink, count)
+}
+
+fn relayed(name: String, port: u16, sink: &Sink, count: usize) -> Result<Vec<String>> {
     let began = Instant::now();
+    let address = format!("127.0.0.1:{port}");
     accept::load_sized(&address, count, CALLERS, TEXT_BYTES + 500)?;
-    wait_for(&sink, count)?;
+    wait_for(sink, count)?;
     let seconds = began.elapsed().as_secs_f64();
-    let name = format!("{}, taken and passed on to the sink", postfix.version()?);
+    let name = format!("{name}, taken and passed on to the sink");
     Ok(row(name, count, count as f64 / seconds, None))
 }
 
