@@ -190,3 +190,22 @@ async fn a_relay_without_starttls_gets_nothing() {
     assert_eq!(fates(&submission), [Fate::Retry]);
     assert!(world.kept().is_empty());
 }
+
+#[tokio::test]
+async fn a_long_message_arrives_byte_for_byte() {
+    let world = World::start(SmtpOptions::new("there.example", Protocol::Smtp)).await;
+    let relay = relay(plain(world.address.port()));
+    // Lines of every length up to one that shifts the dots over the edges of what is written at once.
+    let mut message = b"Subject: long\r\n\r\n".to_vec();
+    for length in (0..200).cycle().take(30_000) {
+        message.push(b'.');
+        message.extend(std::iter::repeat_n(b'x', length));
+        message.extend_from_slice(b"\r\n");
+    }
+    let envelope = super::envelope(&["a@x.example"]);
+    let submission = relay.submit(&envelope, message.clone().into()).await;
+    assert_eq!(fates(&submission), [Fate::Accepted]);
+    let kept = world.kept();
+    assert_eq!(kept.len(), 1);
+    assert!(kept[0].raw == message, "the message changed on its way");
+}
