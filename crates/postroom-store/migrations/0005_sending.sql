@@ -37,7 +37,7 @@ CREATE TABLE sends (
     updated_at BIGINT NOT NULL,
     claim_open BIGINT
 ) {CLUSTERED};
-CREATE INDEX sends_due ON sends (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX sends_due ON sends (transport, due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX sends_claimed ON sends (claim_open) WHERE claim_open IS NOT NULL;
 CREATE INDEX sends_of_tenant ON sends (tenant_id, num);
 CREATE INDEX sends_of_identity ON sends (identity_id, num);

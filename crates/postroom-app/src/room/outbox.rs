@@ -28,6 +28,8 @@ const IN_FLIGHT: usize = 64;
 const POLL: Duration = Duration::from_secs(2);
 /// How long a round waits after the store failed.
 const RETRY: Duration = Duration::from_secs(1);
+/// Time for what is being handed over when the room closes.
+const CLOSING: Duration = Duration::from_secs(10);
 /// How often claims that nobody speaks for are looked for.
 const EXPIRY: Duration = Duration::from_secs(30);
 
@@ -97,14 +99,14 @@ impl Outbox {
         if free == 0 || room.stop.is_cancelled() {
             return Ok(0);
         }
-        let due = read::due_sends(&room.store, &room.workers, now, free).await?;
-        let sends: Vec<_> = due
-            .into_iter()
-            .filter(|due| {
-                room.takes_by(&due.transport) && self.breakers.lets_through(&due.transport, now)
-            })
-            .map(|due| due.send)
-            .collect();
+        let mut sends = Vec::new();
+        for transport in room.transports() {
+            let left = free.saturating_sub(sends.len());
+            if left > 0 && self.breakers.lets_through(transport, now) {
+                let due = read::due_sends(&room.store, &room.workers, transport, now, left);
+                sends.extend(due.await?.into_iter().map(|due| due.send));
+            }
+        }
         if sends.is_empty() {
             return Ok(0);
         }
@@ -163,10 +165,17 @@ impl Outbox {
     async fn send(&self, claimed: ClaimedSend, raw: Option<Bytes>, slot: OwnedSemaphorePermit) {
         let room = &self.room;
         let handed = match raw {
-            Some(raw) => handover::hand_over(room, &claimed, raw).await,
+            Some(raw) => {
+                let handing = handover::hand_over(room, &claimed, raw);
+                tokio::select! {
+                    handed = handing => handed,
+                    // The claim stays without an outcome, and the next start says uncertain.
+                    () = self.out_of_time() => return,
+                }
+            }
             None => {
                 tracing::error!(
-                    message = %claimed.row.message_id,
+                    message_id = %claimed.row.message_id,
                     "the bytes of a sent mail cannot be read back"
                 );
                 // Tried again for a day: a disk may come back.
@@ -181,7 +190,7 @@ impl Outbox {
             .note(&claimed.row.transport, &handed.submission, room.now());
         tracing::info!(
             target: "postroom::send",
-            message = %claimed.row.message_id,
+            message_id = %claimed.row.message_id,
             transport = claimed.row.transport,
             recipients = claimed.recipients.len(),
             attempt = claimed.row.attempt + 1,
@@ -190,6 +199,12 @@ impl Outbox {
         );
         self.record(&claimed, handed).await;
         drop(slot);
+    }
+
+    /// Fires some time after the room began to close.
+    async fn out_of_time(&self) {
+        self.room.stop.cancelled().await;
+        tokio::time::sleep(CLOSING).await;
     }
 
     /// Notes an outcome, for as long as the process runs: what is never noted is uncertain.
@@ -212,7 +227,7 @@ impl Outbox {
                 Ok(_) => break,
                 Err(StoreError::Refused(refusal)) => {
                     tracing::error!(
-                        message = %claimed.row.message_id,
+                        message_id = %claimed.row.message_id,
                         code = %refusal.code(),
                         "what came of a send was refused"
                     );
@@ -270,9 +285,11 @@ pub(super) async fn report(room: &Room, reports: Vec<DeliveryReport>) {
 }
 
 impl Room {
-    /// Whether mail that was queued for a transport can be handed over now.
-    fn takes_by(&self, transport: &str) -> bool {
-        transport == self.transport.name() || transport == self.transport_for(true).name()
+    /// The transports that take mail now: the one for what stays here first, which is done soonest.
+    fn transports(&self) -> impl Iterator<Item = &'static str> {
+        let inside = self.transport_for(true).name();
+        let outside = Some(self.transport.name()).filter(|name| *name != inside);
+        std::iter::once(inside).chain(outside)
     }
 
     /// Whether no other process can use the database.

@@ -29,8 +29,6 @@ pub struct SendFilter {
 pub struct DueSend {
     /// Which.
     pub send: SendRef,
-    /// For which transport it was queued.
-    pub transport: String,
     /// Since when it may be claimed.
     pub due_at: Timestamp,
 }
@@ -145,22 +143,26 @@ pub async fn deliveries_of(
     Ok(out)
 }
 
-/// Sends that may be claimed at `now`, the longest due first. Those of suspended tenants and paused
-/// mailboxes wait.
+/// Sends that were queued for a transport and may be claimed at `now`, the longest due first, so that
+/// none waits behind those of another transport. Those of suspended tenants and paused mailboxes
+/// wait.
 pub async fn due_sends(
     store: &Store,
     scope: &WorkerScope,
+    transport: &str,
     now: Timestamp,
     limit: usize,
 ) -> Result<Vec<DueSend>, StoreError> {
     let WorkerScope(()) = scope;
     Select::new(
-        "SELECT sends.tenant_id, sends.message_id, sends.transport, sends.due_at FROM sends \
+        "SELECT sends.tenant_id, sends.message_id, sends.due_at FROM sends \
          JOIN identities ON identities.id = sends.identity_id \
          JOIN tenants ON tenants.id = sends.tenant_id \
          WHERE sends.due_at IS NOT NULL AND identities.status = 'active' \
-         AND tenants.status = 'active' AND sends.due_at <= ",
+         AND tenants.status = 'active' AND sends.transport = ",
     )
+    .value(transport)
+    .text(" AND sends.due_at <= ")
     .value(now.ms())
     .text(" ORDER BY sends.due_at LIMIT ")
     .value(select::rows(limit))
@@ -170,8 +172,7 @@ pub async fn due_sends(
                 tenant: rows::tenant_id(row, 0)?,
                 message: rows::message_id(row, 1)?,
             },
-            transport: row.text(2)?,
-            due_at: rows::at(row, 3)?,
+            due_at: rows::at(row, 2)?,
         })
     })
     .await

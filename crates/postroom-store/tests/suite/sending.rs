@@ -121,7 +121,7 @@ async fn claim(world: &World, sends: Vec<SendRef>, process: u128) -> Vec<Claimed
 }
 
 async fn due(world: &World) -> Vec<SendRef> {
-    read::due_sends(&world.store, &world.worker, world.now(), 1_000)
+    read::due_sends(&world.store, &world.worker, "sandbox", world.now(), 1_000)
         .await
         .expect("reads")
         .into_iter()
@@ -488,6 +488,29 @@ fn what_was_put_off_is_due_later_and_only_for_whom_it_was_put_off() {
         };
         let refused = world.store.transact(command).await;
         assert_eq!(code(refused), ErrorCode::NotCancelable);
+    });
+}
+
+#[test]
+fn sends_of_one_transport_do_not_wait_behind_those_of_another() {
+    on_both(|world| async move {
+        let world = owned(world).await;
+        for n in 0..5 {
+            let mut mail = outgoing(&world, n, &[BOB]);
+            mail.transport = "smtp".to_owned();
+            world.store.transact(queue(mail)).await.expect("queued");
+        }
+        world.advance(1_000);
+        let id = queued(&world, 9, &[BOB]).await;
+        let due = |transport: &'static str| {
+            read::due_sends(&world.store, &world.worker, transport, world.now(), 3)
+        };
+        let ours = due("sandbox").await.expect("reads");
+        assert_eq!(ours.len(), 1);
+        assert_eq!(ours[0].send.message, id);
+        let others = due("smtp").await.expect("reads");
+        assert!(others.len() == 3 && others.is_sorted_by_key(|due| due.due_at));
+        assert!(due("resend").await.expect("reads").is_empty());
     });
 }
 
