@@ -5,9 +5,12 @@
 //! an author is ever parsed again.
 
 mod boxes;
+mod hero;
 pub(in crate::backend) mod layout;
 mod leaf;
 mod page;
+mod picture;
+mod styled;
 mod writer;
 
 use crate::emit::{Output, component::Page};

@@ -4,6 +4,7 @@
 //! it will stand. What a language cannot say is a [`Refusal`], never silent text.
 
 mod erb;
+mod facts;
 mod format;
 mod frames;
 mod go;
@@ -17,6 +18,7 @@ mod sample;
 
 use crate::model::{Filter, VariableType};
 
+pub use facts::{Facts, facts};
 pub(crate) use format::{encode, filtered, money};
 pub(crate) use frames::{Frame, Frames, Reference};
 pub(crate) use logic::{Atom, Logic, Test};

@@ -4,16 +4,21 @@
 //! ([`component`]) whose strings are already escaped and in the dialect, and those are printed as
 //! MJML or made into HTML by a [`crate::backend::HtmlBackend`]. Plain text is made from the blocks.
 
+mod aligned;
 mod body;
+mod buttons;
+mod columns;
 pub mod component;
 mod eml;
 mod escape;
 mod flow;
 mod inline;
 mod leaves;
+mod links;
 mod lists;
 mod look;
 mod mjml;
+mod pictures;
 mod plain;
 pub(crate) mod source;
 mod stats;

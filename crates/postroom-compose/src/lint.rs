@@ -6,6 +6,7 @@ mod compat;
 mod css;
 mod dark;
 mod document;
+mod look;
 mod markup;
 mod page;
 mod subject;

@@ -651,3 +651,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn dialects_say_of_themselves_what_they_can() {
+    let facts = postroom_compose::dialect::facts();
+    let of = |name: &str| facts.iter().find(|facts| facts.dialect == name).unwrap();
+    assert_eq!(facts.len(), Dialect::NAMES.len());
+    assert_eq!(of("handlebars").operators, ["exists", "empty"]);
+    assert!(of("handlebars").loops && !of("handlebars").index && of("handlebars").ends);
+    assert!(!of("mailchimp").loops && of("mailchimp").url_parts);
+    assert_eq!(of("jinja2").filters.len(), 9);
+    assert_eq!(of("jinja2").operators.len(), 10);
+    assert!(of("mustache").filters.is_empty());
+    assert_eq!(of("klaviyo").unsubscribe, Some("{% unsubscribe_link %}"));
+    assert_eq!(
+        of("liquid").example,
+        "{{ user.name | escape }} {% if plan and plan != '' and plan != empty and plan != 0 %}…{% else %}…{% endif %} {% for item in items %}…{% endfor %}"
+    );
+}

@@ -30,7 +30,13 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     let mut report = Report::new(
         "compile",
         format!("cargo xtask bench compile --count {count}"),
-        &["what", "median ms", "99 % below ms", "a second on 2 threads", "Postroom is"],
+        &[
+            "what",
+            "median ms",
+            "99 % below ms",
+            "a second on 2 threads",
+            "Postroom is",
+        ],
     );
     let work = tempfile::tempdir()?;
     let mjml = work.path().join("document.mjml");
@@ -38,14 +44,22 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
         process::command(
             "cargo",
             &[
-                "run", "--release", "--locked", "--quiet", "-p", "postroom-compose", "--example",
-                "compile_speed", "--",
+                "run",
+                "--release",
+                "--locked",
+                "--quiet",
+                "-p",
+                "postroom-compose",
+                "--example",
+                "compile_speed",
+                "--",
             ],
         )
         .arg(count.to_string())
         .arg(&mjml),
     )?;
-    let ours: Value = serde_json::from_str(&said).with_context(|| format!("compile_speed printed {said:?}"))?;
+    let ours: Value =
+        serde_json::from_str(&said).with_context(|| format!("compile_speed printed {said:?}"))?;
     let figure = |what: &str, name: &str| ours[what][name].as_f64().context("no figure");
     for (what, title) in [
         ("check", "check, lints included"),

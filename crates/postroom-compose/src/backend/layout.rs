@@ -3,8 +3,10 @@
 use crate::emit::component::{Component, Name, Node};
 
 use super::{
-    boxes::{Around, Side, borders, horizontal, number, percent, print, px, side, whole},
-    leaf,
+    boxes::{Around, borders, horizontal, percent, px, whole},
+    hero, leaf,
+    picture::{Picture, background},
+    styled::{column_class, group_class},
     writer::{Style, Writer},
 };
 
@@ -22,7 +24,7 @@ pub(super) fn rows(writer: &mut Writer, nodes: &[Node], width: f64, wrapper: Opt
                     });
                 }
                 match component.name {
-                    Name::Hero => hero(writer, component, width),
+                    Name::Hero => hero::hero(writer, component, width),
                     _ => section(writer, component, width),
                 }
                 if wrapper.is_some() {
@@ -357,202 +359,13 @@ fn leaves_table(writer: &mut Writer, component: &Component, style: &Style, width
 }
 
 /// Blocks of a column or a hero, each a row.
-fn leaves(writer: &mut Writer, nodes: &[Node], width: f64) {
+pub(super) fn leaves(writer: &mut Writer, nodes: &[Node], width: f64) {
     for node in nodes {
         match node {
             Node::Component(component) => leaf::row(writer, component, width),
             other => between(writer, other),
         }
     }
-}
-
-fn hero(writer: &mut Writer, component: &Component, width: f64) {
-    let height = component.attribute("height").unwrap_or("0px");
-    let picture = component.attribute("background-url");
-    let zero = "line-height:0;font-size:0;mso-line-height-rule:exactly;";
-    writer.outlook(|writer| {
-        let style = Style::new().set("width", &px(width));
-        let tag = writer
-            .tag("table")
-            .attr("align", "center")
-            .table()
-            .style(&style);
-        tag.attr("width", &whole(width)).open();
-        writer.raw("<tr>");
-        writer.tag("td").attr("style", zero).open();
-        let style = Style::new()
-            .set("border", "0")
-            .some("height", component.attribute("background-height"))
-            .set("mso-position-horizontal", "center")
-            .set("position", "absolute")
-            .set("top", "0")
-            .set(
-                "width",
-                component
-                    .attribute("background-width")
-                    .unwrap_or(&px(width)),
-            )
-            .set("z-index", "-3");
-        let tag = writer.tag("v:image").style(&style).some("src", picture);
-        tag.attr("xmlns:v", "urn:schemas-microsoft-com:vml").void();
-    });
-    let style = Style::new()
-        .set("margin", "0 auto")
-        .set("max-width", &px(width));
-    writer
-        .tag("div")
-        .some("class", component.attribute("css-class"))
-        .style(&style)
-        .open();
-    writer
-        .tag("table")
-        .table()
-        .style(&Style::new().set("width", "100%"))
-        .open();
-    writer.line("<tbody><tr style=\"vertical-align:top;\">");
-    let padding = component.attribute("padding").unwrap_or("0px");
-    let inner = number(height) - side(Some(padding), Side::Top) - side(Some(padding), Side::Bottom);
-    let position = component
-        .attribute("background-position")
-        .unwrap_or("center center");
-    let color = component.attribute("background-color").unwrap_or("#ffffff");
-    let ground = match picture {
-        Some(url) => format!("{color} url('{url}') no-repeat {position} / cover"),
-        None => color.to_owned(),
-    };
-    writer
-        .tag("td")
-        .some("background", picture)
-        .style(
-            &Style::new()
-                .set("background", &ground)
-                .set("background-position", position)
-                .set("background-repeat", "no-repeat")
-                .some("border-radius", component.attribute("border-radius"))
-                .set("padding", padding)
-                .set(
-                    "vertical-align",
-                    component.attribute("vertical-align").unwrap_or("top"),
-                )
-                .set("height", &px(inner)),
-        )
-        .attr("height", &print(inner))
-        .open();
-    let content = width - horizontal(Some(padding));
-    writer.outlook(|writer| {
-        let style = Style::new().set("width", &px(content));
-        let bare = writer
-            .tag("table")
-            .attr("border", "0")
-            .attr("cellpadding", "0");
-        let tag = bare.attr("cellspacing", "0").style(&style);
-        tag.attr("width", &whole(content)).open();
-        writer.raw("<tr><td>");
-    });
-    writer.raw("<div class=\"mj-hero-content\" style=\"margin:0px auto;\">");
-    let style = Style::new().set("width", "100%").set("margin", "0px");
-    writer.tag("table").table().style(&style).open();
-    writer.line("<tbody><tr><td>");
-    writer.tag("table").table().style(&style).open();
-    writer.line("<tbody>");
-    leaves(writer, component.children(), content);
-    writer.line("</tbody></table></td></tr></tbody></table></div>");
-    writer.outlook(|writer| writer.raw("</td></tr></table>"));
-    writer.line("</td></tr></tbody></table></div>");
-    writer.outlook(|writer| writer.raw("</td></tr></table>"));
-}
-
-/// A section's background picture.
-struct Picture<'a> {
-    url: &'a str,
-    color: Option<&'a str>,
-    position: &'a str,
-    size: &'a str,
-}
-
-impl<'a> Picture<'a> {
-    fn of(component: &'a Component) -> Option<Self> {
-        Some(Self {
-            url: component.attribute("background-url")?,
-            color: component.attribute("background-color"),
-            position: component
-                .attribute("background-position")
-                .unwrap_or("top center"),
-            size: component.attribute("background-size").unwrap_or("auto"),
-        })
-    }
-
-    /// Horizontal and vertical position.
-    fn axes(&self) -> (&'a str, &'a str) {
-        let mut words = self.position.split_ascii_whitespace();
-        let one = words.next().unwrap_or("center");
-        match words.next() {
-            None if matches!(one, "top" | "bottom") => ("center", one),
-            None => (one, "center"),
-            Some(two) if matches!(one, "top" | "bottom") => (two, one),
-            Some(two) if one == "center" && matches!(two, "left" | "right") => (two, one),
-            Some(two) => (one, two),
-        }
-    }
-
-    /// The same for Outlook on Windows, which knows pictures behind text in VML only.
-    fn vml_open(&self, writer: &mut Writer, width: Option<f64>) {
-        let style = match width {
-            Some(width) => Style::new().set("width", &px(width)),
-            None => Style::new().set("mso-width-percent", "1000"),
-        };
-        let tag = writer.tag("v:rect").style(&style);
-        let tag = tag.attr("xmlns:v", "urn:schemas-microsoft-com:vml");
-        tag.attr("fill", "true").attr("stroke", "false").open();
-        let (x, y) = self.axes();
-        let share = |word: &str, otherwise: f64| match word {
-            "left" | "top" => -0.5,
-            "center" => 0.0,
-            "right" | "bottom" => 0.5,
-            other if other.ends_with('%') => number(other) / 100.0 - 0.5,
-            _ => otherwise,
-        };
-        let mut place = format!("{}, {}", print(share(x, 0.0)), print(share(y, -0.5)));
-        let (kind, aspect) = match self.size {
-            "cover" => ("frame", Some("atleast")),
-            "contain" => ("frame", Some("atmost")),
-            _ => ("tile", None),
-        };
-        if kind == "tile" {
-            "0.5, 0".clone_into(&mut place);
-        }
-        let tag = writer
-            .tag("v:fill")
-            .attr("origin", &place)
-            .attr("position", &place);
-        let tag = tag
-            .attr("src", self.url)
-            .some("color", self.color)
-            .attr("type", kind);
-        let tag = tag
-            .some("size", aspect.map(|_| "1,1"))
-            .some("aspect", aspect);
-        tag.void();
-        writer.raw("<v:textbox style=\"mso-fit-shape-to-text:true\" inset=\"0,0,0,0\">");
-    }
-}
-
-fn background(component: &Component, picture: Option<&Picture<'_>>) -> Style {
-    let color = component.attribute("background-color");
-    let Some(picture) = picture else {
-        return Style::new()
-            .some("background", color)
-            .some("background-color", color);
-    };
-    let (x, y) = picture.axes();
-    let color = color.map(|color| format!("{color} ")).unwrap_or_default();
-    let (url, size) = (picture.url, picture.size);
-    let short = format!("{color}url('{url}') {x} {y} / {size} no-repeat");
-    Style::new()
-        .set("background", &short)
-        .set("background-position", &format!("{x} {y}"))
-        .set("background-repeat", "no-repeat")
-        .set("background-size", size)
 }
 
 fn outlook_class(component: &Component) -> Option<String> {
@@ -568,61 +381,5 @@ fn with_class(class: &str, component: &Component) -> String {
     match component.attribute("css-class") {
         Some(own) => format!("{class} {own}"),
         None => class.to_owned(),
-    }
-}
-
-fn group_class(share: f64) -> String {
-    format!("mj-column-per-{}", whole(share))
-}
-
-fn column_class(share: f64) -> String {
-    format!("mj-column-per-{}", print(share).replacen('.', "-", 1))
-}
-
-/// What the style sheets of the head have to name.
-#[derive(Debug, Default)]
-pub(super) struct Styled {
-    /// Classes of columns with their percentage.
-    pub(super) widths: Vec<(String, String)>,
-    /// A picture is to fill the width of a phone.
-    pub(super) has_fluid_image: bool,
-}
-
-impl Styled {
-    /// Looks through components.
-    pub(super) fn of(nodes: &[Node]) -> Self {
-        let mut styled = Self::default();
-        let around = Around {
-            width: 0.0,
-            siblings: nodes.len(),
-            in_group: false,
-        };
-        styled.look(nodes, around);
-        styled
-    }
-
-    fn look(&mut self, nodes: &[Node], around: Around) {
-        for node in nodes {
-            let Node::Component(component) = node else {
-                continue;
-            };
-            let share = percent(component, around);
-            match component.name {
-                Name::Column => self.note(column_class(share), share),
-                Name::Group => self.note(group_class(share), share),
-                Name::Image => {
-                    self.has_fluid_image |= component.attribute("fluid-on-mobile").is_some()
-                }
-                _ => {}
-            }
-            let siblings = component.components().count();
-            self.look(component.children(), Around { siblings, ..around });
-        }
-    }
-
-    fn note(&mut self, class: String, share: f64) {
-        if !self.widths.iter().any(|(known, _)| *known == class) {
-            self.widths.push((class, print(share)));
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::emit::{Output, component::Page};
 
-use super::{layout, writer::Writer};
+use super::{layout, styled, writer::Writer};
 
 /// Width below which columns stack, px.
 const BREAKPOINT: u32 = 480;
@@ -104,7 +104,7 @@ fn head(page: &Page) -> String {
 
 /// Style sheets that the components ask for.
 fn widths(head: &mut String, page: &Page) {
-    let styled = layout::Styled::of(&page.every);
+    let styled = styled::Styled::of(&page.every);
     if !styled.widths.is_empty() {
         let rules = |prefix: &str| {
             let rules = styled.widths.iter().map(|(class, share)| {

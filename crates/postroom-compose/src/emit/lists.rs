@@ -69,6 +69,7 @@ pub(super) fn list<'a>(
     let start = align(flow, Align::Left);
     let numbers = numbers(&list.children);
     let mut html = Html::default();
+    html.raw("<tbody>\n");
     rows_of(
         flow,
         &mut html,
@@ -100,7 +101,7 @@ pub(super) fn list<'a>(
     );
     table_component(flow, shared, block, &look, size)
         .with("role", "presentation")
-        .html(html.out)
+        .html(html.out + "</tbody>\n")
 }
 
 /// Numbers of the items as they are written, whatever of them will show: the same in every dialect.
@@ -242,6 +243,7 @@ pub(super) fn table<'a>(
         html.text(caption);
         html.raw("</caption>\n");
     }
+    html.raw("<tbody>\n");
     parts(flow, &mut html, &table.children, &|flow, block, html| {
         let BlockKind::Row(row) = &block.kind else {
             return;
@@ -286,5 +288,6 @@ pub(super) fn table<'a>(
         }
         html.raw("</tr>\n");
     });
+    html.raw("</tbody>\n");
     table_component(flow, shared, block, &look, size).html(html.out)
 }

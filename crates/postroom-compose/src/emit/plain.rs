@@ -2,18 +2,18 @@
 
 use crate::{
     dialect::{Context, Dialect},
-    model::{Align, Block, BlockKind, ImageAlt, ListStyle, Piece, Span, Table, Template, Text},
+    model::{Block, BlockKind, ImageAlt, ListStyle, Piece, Span, Template, Text},
 };
 
 use super::{
-    escape,
+    aligned, escape,
     flow::{Flow, Sink},
-    leaves::network_name,
+    links::network_name,
     lists::{numbers, parts, position},
 };
 
 /// Characters of a line after which a blank becomes a newline.
-const COLUMNS: usize = 78;
+pub(super) const COLUMNS: usize = 78;
 
 /// Lines being written. Tags stand right before and after what they are about, so that a document
 /// has no blank lines left over where they were.
@@ -48,7 +48,7 @@ impl Sink for Plain {
 
 impl Plain {
     /// Writes an author's words, whose blanks may become newlines, so that none is a template tag.
-    fn words(&mut self, flow: &Flow<'_>, text: &str, tag_follows: bool) {
+    pub(super) fn words(&mut self, flow: &Flow<'_>, text: &str, tag_follows: bool) {
         // A brace right after a tag would belong to it.
         if text.starts_with('}') && self.out.ends_with("}}") && flow.dialect != Dialect::None {
             self.tag("\u{2060}");
@@ -88,7 +88,7 @@ impl Plain {
         }
     }
 
-    fn newline(&mut self) {
+    pub(super) fn newline(&mut self) {
         self.out.push('\n');
         self.column = 0;
     }
@@ -184,7 +184,7 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
             out.paragraph();
         }
         BlockKind::Table(table) => {
-            self::table(flow, out, table);
+            aligned::table(flow, out, table);
             out.paragraph();
         }
         BlockKind::Menu(menu) => {
@@ -324,7 +324,7 @@ fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
 }
 
 /// Text without control characters, on one line.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let blank = |c: char| {
         if matches!(c, '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}') {
             ' '
@@ -427,98 +427,6 @@ fn items<'a>(
             None => one(flow, out),
         }
     }
-}
-
-/// A line of a table: cells, or a tag between rows.
-#[derive(Debug, Clone)]
-enum Line {
-    Cells(Vec<String>),
-    Tag(String),
-}
-
-#[derive(Debug, Clone, Default)]
-struct Lines(Vec<Line>);
-
-impl Sink for Lines {
-    fn tag(&mut self, tag: &str) {
-        self.0.push(Line::Tag(tag.to_owned()));
-    }
-
-    fn empty(&self) -> Self {
-        Self::default()
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn append(&mut self, mut other: Self) {
-        self.0.append(&mut other.0);
-    }
-}
-
-fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) {
-    if let Some(caption) = &table.caption {
-        out.words(flow, &one_line(caption), false);
-        out.newline();
-    }
-    let mut lines = Lines::default();
-    parts(flow, &mut lines, &table.children, &|flow, block, lines| {
-        let cells = block
-            .kind
-            .content()
-            .iter()
-            .filter_map(|cell| match &cell.kind {
-                BlockKind::Cell(cell) => {
-                    let mut out = Plain::default();
-                    text(flow, &mut out, &cell.text);
-                    Some(out.out.replace('\n', " "))
-                }
-                _ => None,
-            });
-        let cells = cells.collect();
-        lines.0.push(Line::Cells(cells));
-    });
-    let mut widths: Vec<usize> = Vec::new();
-    for line in &lines.0 {
-        let Line::Cells(cells) = line else { continue };
-        for (index, cell) in cells.iter().enumerate() {
-            let len = cell.chars().count().min(COLUMNS / 2);
-            match widths.get_mut(index) {
-                Some(width) => *width = (*width).max(len),
-                None => widths.push(len),
-            }
-        }
-    }
-    for line in &lines.0 {
-        match line {
-            Line::Tag(tag) => out.tag(tag),
-            Line::Cells(cells) => {
-                out.out
-                    .push_str(row(cells, &widths, &table.align).trim_end());
-                out.newline();
-            }
-        }
-    }
-}
-
-fn row(cells: &[String], widths: &[usize], align: &[Align]) -> String {
-    let mut out = String::new();
-    for (index, cell) in cells.iter().enumerate() {
-        let width = widths.get(index).copied().unwrap_or(0);
-        let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
-        if index > 0 {
-            out.push_str("  ");
-        }
-        if align.get(index) == Some(&Align::Right) {
-            out.push_str(&blanks);
-            out.push_str(cell);
-        } else {
-            out.push_str(cell);
-            out.push_str(&blanks);
-        }
-    }
-    out
 }
 
 /// A subject or a preview line: one line, nothing escaped.
