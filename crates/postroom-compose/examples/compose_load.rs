@@ -2,6 +2,7 @@
 //!
 //! * `compose_load check FILE`, `compose_load repair FILE`: the result as JSON.
 //! * `compose_load time FILE N`: milliseconds of one check, the mean of N.
+//! * `compose_load reference`: the page on codes and rules.
 //! * `compose_load random N SEED`: checks and repairs N random JSON documents and ends with status 1 if
 //!   one takes 50 ms or more for a check; prints `{"documents","slowest_ms","issues"}`.
 #![expect(
@@ -42,6 +43,7 @@ fn main() {
             let each = start.elapsed().as_secs_f64() * 1_000.0 / f64::from(count);
             print(&json!({"check_ms": each}));
         }
+        ["reference"] => print!("{}", postroom_compose::reference()),
         ["random", count, seed] => {
             let count = count.parse().expect("a number");
             random(count, seed.parse().expect("a number"));

@@ -13,7 +13,7 @@
 mod generated;
 
 use postroom_compose::{
-    check,
+    STARTERS, check,
     dialect::{Dialect, sample_data},
     emit::{Options, Target, compile},
     model::{Document, VariableType},
@@ -27,20 +27,14 @@ const GENERATED: u64 = 80;
 const VARIANTS: [Option<usize>; 4] = [None, Some(0), Some(1), Some(3)];
 
 fn main() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("tests/documents is there")
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    files.sort();
     let mut cases = Vec::new();
-    for file in files {
-        let name = file
-            .file_stem()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
-        let text = std::fs::read_to_string(&file).expect("a document");
+    let mut texts = files();
+    texts.extend(
+        STARTERS
+            .iter()
+            .map(|starter| (starter.name.to_owned(), starter.text.to_owned())),
+    );
+    for (name, text) in texts {
         let mut value: Value = serde_json::from_str(&text).expect("JSON");
         let lists = lists(&value);
         for variant in VARIANTS {
@@ -67,6 +61,24 @@ fn main() {
         compiled(&mut cases, &name, None, &document);
     }
     println!("{}", Value::Array(cases));
+}
+
+/// Name and text of every document of tests/documents.
+fn files() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/documents");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("tests/documents is there")
+        .map(|entry| entry.expect("a file").path())
+        .collect();
+    files.sort();
+    let read = files.iter().map(|file| {
+        let name = file.file_stem().expect("a name").to_string_lossy();
+        (
+            format!("test {name}"),
+            std::fs::read_to_string(file).expect("a document"),
+        )
+    });
+    read.collect()
 }
 
 fn lists(document: &Value) -> Vec<String> {
