@@ -468,6 +468,40 @@ fn where_a_mail_asks_for_its_answers_takes_part_in_its_thread() {
     }
 }
 
+#[test]
+fn an_answer_stands_behind_what_it_answers_and_before_what_answers_it() {
+    let mut office = Office::new();
+    // The author's clock is ahead.
+    let ahead = "Date: Mon, 30 Nov 2026 12:03:00 +0000\r\n";
+    let (message, thread) = receive(&mut office, "bob@there.example", ahead, 1);
+    let answered = office.state.messages[&message].row.sort_at;
+    assert!(answered > office.now);
+    let mut mail = office.mail(&["bob@there.example"]);
+    mail.operation = SendOperation::Reply;
+    mail.answers = Some(message);
+    mail.thread = SendThread::Existing(thread);
+    office.queue(mail).expect("queued");
+    let row = &office.state.threads[&thread];
+    assert_eq!(row.last_direction, postroom_core::Direction::Outbound);
+    assert_eq!(row.last_at, answered);
+
+    // An answer within the same second, whose Date says no more than that second.
+    let mut office = Office::new();
+    office.pass_ms(900);
+    let mut mail = office.mail(&["bob@there.example"]);
+    let id = mail.id;
+    mail.mail.as_mut().expect("composed").draft.date = Some(Timestamp::from_ms(NOON));
+    office.queue(mail).expect("queued");
+    let thread = office.state.messages[&id].row.thread_id;
+    office.pass_ms(50);
+    let same =
+        format!("Date: Mon, 30 Nov 2026 12:00:00 +0000\r\nIn-Reply-To: <{id}@acme.example>\r\n");
+    let (_, joined) = receive(&mut office, "bob@there.example", &same, 2);
+    assert_eq!(joined, thread);
+    let row = &office.state.threads[&thread];
+    assert_eq!(row.last_direction, postroom_core::Direction::Inbound);
+}
+
 fn automatic(
     office: &mut Office,
     message: MessageId,

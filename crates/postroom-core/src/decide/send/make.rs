@@ -89,6 +89,9 @@ fn message(
     num: u64,
     tick: &Tick,
 ) -> MessageRow {
+    let sent_at = mail.draft.date.unwrap_or(facts.now);
+    let answered = facts.queue.answers;
+    let answered = answered.and_then(|id| facts.state.messages.get(&id));
     MessageRow {
         id: facts.queue.id,
         tenant_id: facts.tenant.id,
@@ -101,9 +104,11 @@ fn message(
         kind: facts.queue.kind.kind(),
         rfc_message_id: mail.draft.rfc_message_id.clone(),
         from_address: Some(facts.queue.from.clone()),
-        sent_at: Some(mail.draft.date.unwrap_or(facts.now)),
+        sent_at: Some(sent_at),
         received_at: tick.at,
-        sort_at: tick.at,
+        // By the clock that answers to it are placed by, which has whole seconds; and never before
+        // what it answers, whose author's clock may be ahead.
+        sort_at: answered.map_or(sent_at, |known| sent_at.max(known.row.sort_at)),
         unread: false,
         id_conflict: false,
         sha256: mail.raw.sha256,
