@@ -103,6 +103,12 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
         .route("/healthz", get(rest::healthz))
         .route("/owner/{token}", get(page::enter))
         .route("/leave", post(page::leave))
+        .route("/outbox", get(page::outbox::list))
+        .route("/outbox/{identity}/{message}", get(page::outbox::mail))
+        .route(
+            "/outbox/{identity}/{message}/html",
+            get(page::outbox::html),
+        )
         .route("/", get(page::home))
         .fallback(rest::route_not_found)
         .layer(axum::middleware::from_fn_with_state(

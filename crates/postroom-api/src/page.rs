@@ -3,6 +3,8 @@
 //! Rendered here, without script and without a request to anybody else. What counts mail is shown
 //! to a signed-in owner only.
 
+pub(crate) mod outbox;
+
 use std::sync::Arc;
 
 use axum::{
@@ -132,7 +134,10 @@ fn home_body(surfaces: &Surfaces, signed_in: bool, status: Option<&Status>) -> S
         "env": {"POSTROOM_KEY": "YOUR_KEY"},
     }}});
     let state = match (signed_in, status) {
-        (true, Some(status)) => state_table(status),
+        (true, Some(status)) => format!(
+            "{}<p><a href=\"/outbox\">Sent mail</a></p>",
+            state_table(status)
+        ),
         (true, None) => "<p>The state cannot be read now. Reload in a moment.</p>".to_owned(),
         (false, _) => "<p>The server is running. Open the owner link that it printed at its first start to see how much mail there is.</p>".to_owned(),
     };

@@ -20,6 +20,7 @@ mod reports;
 mod retention;
 mod smtp;
 mod sweep;
+mod tokens;
 
 pub use arrive::{Door, WebhookRequest};
 pub(crate) use arrive::{ingest_url, mail_url, secret_origin};
@@ -77,6 +78,8 @@ pub struct Room {
     pub(crate) egress: Arc<Egress>,
     /// By which way sent mail leaves.
     pub(crate) transport: Transport,
+    /// Whether reply addresses carry the token of their thread.
+    pub(crate) reply_tokens: bool,
     /// The address under which others reach this server, without a slash at the end.
     url: String,
     /// The right to read across tenants; no request can take it.

@@ -1,7 +1,7 @@
 //! How the deployment stands, for its owner: the database, how much there is, how far the index is.
 
 use postroom_store::{DatabaseKind, read};
-use postroom_types::TenantId;
+use postroom_types::{TenantId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,6 +19,20 @@ pub struct Status {
     pub counts: Counts,
     /// Each tenant's feed and index.
     pub indexes: Vec<IndexStatus>,
+    /// How mail leaves.
+    pub outbox: Outbox,
+}
+
+/// How mail leaves.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Outbox {
+    /// `sandbox`, `smtp` or `resend`.
+    pub transport: &'static str,
+    /// Whether it reaches anybody outside.
+    pub leaves: bool,
+    /// When the mail that is due next is due; long past when mail waits for its transport.
+    pub next_due_at: Option<Timestamp>,
 }
 
 /// How much there is.
@@ -123,6 +137,11 @@ impl Room {
             database: self.database(),
             counts: counts.into(),
             indexes,
+            outbox: Outbox {
+                transport: self.transport.name(),
+                leaves: self.transport.leaves(),
+                next_due_at: read::next_due_send(self.store(), &self.workers).await?,
+            },
         })
     }
 

@@ -44,6 +44,7 @@ pub(crate) fn room_options(config: &Config) -> Result<RoomOptions, Trouble> {
     };
     options.hostname.clone_from(&config.hostname);
     options.egress = Some(Arc::new(crate::command::egress::open(config)?));
+    options.reply_tokens = config.transport.reply_tokens;
     options.transport = config::transport::options(config).map_err(|error| {
         Trouble::usage(
             format!("{error}."),

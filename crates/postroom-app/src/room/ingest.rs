@@ -19,13 +19,13 @@ use postroom_store::{
     StoreError, Wake,
     read::{self, KeptBytes},
 };
-use postroom_types::TenantId;
+use postroom_types::{TenantId, ThreadId};
 
 use super::{
     Room,
     indexing::{attachments_of, searchable},
     mail_rules::{MailSources, Ready},
-    reports,
+    reports, tokens,
 };
 use crate::clock::monotonic;
 
@@ -101,12 +101,16 @@ async fn round(
     let next = (last.tenant_id, last.id);
     let tenants: BTreeSet<TenantId> = events.iter().map(|event| event.tenant_id).collect();
     sources.refresh(room, &tenants).await?;
+    let threads = tokens::threads(room, &events).await?;
+    let mut threads = threads.into_iter();
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
     let mut prepared = Vec::with_capacity(events.len());
     for some in read_together(&events) {
         let Some(first) = some.first() else { continue };
         let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
-        let ready = some.iter().map(|event| sources.of(event));
+        let ready = some
+            .iter()
+            .map(|event| (sources.of(event), threads.next().flatten()));
         let mut waiting: Vec<_> = some
             .iter()
             .cloned()
@@ -121,7 +125,9 @@ async fn round(
             lane.push(tokio::task::spawn_blocking(move || {
                 waiting
                     .into_iter()
-                    .map(|((event, kept), source)| prepare(event, kept, source.as_deref()))
+                    .map(|((event, kept), (source, thread))| {
+                        prepare(event, kept, source.as_deref(), thread)
+                    })
                     .collect::<Vec<_>>()
             }));
             waiting = rest;
@@ -206,7 +212,12 @@ impl From<Command> for Prepared {
 }
 
 /// Reads one event's mail.
-fn prepare(event: EventRow, kept: Option<KeptBytes>, source: Option<&Ready>) -> Prepared {
+fn prepare(
+    event: EventRow,
+    kept: Option<KeptBytes>,
+    source: Option<&Ready>,
+    thread: Option<ThreadId>,
+) -> Prepared {
     let Some(identity) = event.identity_id else {
         return fail(&event, "it belongs to no mailbox").into();
     };
@@ -221,7 +232,8 @@ fn prepare(event: EventRow, kept: Option<KeptBytes>, source: Option<&Ready>) -> 
     // The parser has a guard of its own; this is the second one.
     let read = catch_unwind(AssertUnwindSafe(|| {
         let parsed = postroom_mail::parse_enveloped(&raw, event.mail_from.as_deref());
-        let draft = Draft::new(parsed, event.delivered_to.clone());
+        let mut draft = Draft::new(parsed, event.delivered_to.clone());
+        draft.thread = thread;
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);
         let report = reports::read(&event, &raw, draft.kind);

@@ -52,6 +52,8 @@ pub struct RoomOptions {
     pub egress: Option<Arc<Egress>>,
     /// By which way sent mail leaves.
     pub transport: TransportOptions,
+    /// Whether reply addresses of mail in a thread carry its token, as `local+tag`.
+    pub reply_tokens: bool,
 }
 
 impl RoomOptions {
@@ -68,6 +70,7 @@ impl RoomOptions {
             url: URL.to_owned(),
             egress: None,
             transport: TransportOptions::default(),
+            reply_tokens: false,
         }
     }
 }
@@ -146,6 +149,7 @@ impl Room {
             labels: Labels::default(),
             sources: Sources::default(),
             transport: Transport::open(options.transport, &egress)?,
+            reply_tokens: options.reply_tokens,
             egress,
             url: options.url.trim_end_matches('/').to_owned(),
             store,

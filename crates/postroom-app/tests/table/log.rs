@@ -124,3 +124,87 @@ async fn no_argument_no_secret_and_nothing_out_of_mail_reaches_the_log() {
         assert!(search.contains(said), "{said} in {search}");
     }
 }
+
+#[tokio::test]
+async fn nothing_of_a_mail_that_is_sent_reaches_the_log() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_ansi(false)
+        .with_writer(move || writer.clone())
+        .finish();
+    let _second = tracing::Dispatch::new(
+        tracing_subscriber::fmt()
+            .with_writer(std::io::sink)
+            .finish(),
+    );
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let world = World::new().await;
+    let mail = json!({
+        "identity": world.own.identity, "to": [{"address": "numbat@outside.example", "name": "Quokka Bilby"}],
+        "bcc": ["potoroo@outside.example"], "subject": "Wombat", "text": "Echidna.", "html": "<p>Dingo</p>",
+        "attachments": [{"filename": "cassowary.txt", "content_type": "text/plain", "content_base64": "aGk="}],
+        "headers": {"X-Taipan": "lorikeet"}, "metadata": {"galah": "brolga"}, "labels": ["kookaburra"],
+        "idempotency_key": "thylacine",
+    });
+    let sent = world
+        .call(&world.tenant, "mail_send", mail.clone(), Surface::Tool)
+        .await;
+    assert!(sent.is_ok(), "{sent:?}");
+    // Refused at each of several steps, by words of its own.
+    for (name, value) in [
+        ("to", json!(["numbat"])),
+        ("subject", json!("Wombat\nBcc: potoroo@outside.example")),
+        ("headers", json!({"Taipan": "lorikeet"})),
+        ("from_address", json!("bandicoot@room.example")),
+        ("labels", json!(["Kookaburra!"])),
+        ("thread_id", json!("thr_01ARZ3NDEKTSV4RRFFQ69G5FAV")),
+        ("text", json!("Another echidna.")),
+    ] {
+        let mut refused = mail.clone();
+        refused[name] = value;
+        if name != "text" {
+            refused["idempotency_key"] = json!(format!("thylacine {name}"));
+        }
+        for actor in [&world.tenant, &world.agent] {
+            let answer = world
+                .call(actor, "mail_send", refused.clone(), Surface::Tool)
+                .await;
+            assert!(answer.is_err(), "{name}: {answer:?}");
+        }
+    }
+    let draft = json!({"identity": world.own.identity, "kind": "send", "mail": {"subject": "Wombat", "to": ["numbat@outside.example"]}});
+    world.ok(&world.tenant, "draft_create", draft).await;
+    for address in ["numbat@outside.example", "potoroo@outside.example"] {
+        let wanted = json!({"address": address});
+        world.ok(&world.tenant, "suppression_add", wanted).await;
+        let wanted = json!({"kind": "block", "entry": address});
+        world.ok(&world.tenant, "list_entry_add", wanted).await;
+    }
+    world.room.close().await;
+    let log = String::from_utf8(lines.0.lock().expect("lock").clone()).expect("text");
+    for silent in [
+        "numbat",
+        "quokka",
+        "potoroo",
+        "wombat",
+        "echidna",
+        "dingo",
+        "cassowary",
+        "taipan",
+        "lorikeet",
+        "galah",
+        "brolga",
+        "kookaburra",
+        "thylacine",
+        "bandicoot",
+        CANARY,
+    ] {
+        let line = log
+            .lines()
+            .find(|line| line.to_lowercase().contains(silent));
+        assert!(line.is_none(), "{silent}: {line:?}");
+    }
+    assert!(log.contains("a mail was handed over"), "{log}");
+}

@@ -166,6 +166,19 @@ const CONTACTS: View = View::Table(
     ],
 );
 
+const OUTBOX: View = View::Table(
+    "/data",
+    &[
+        ("ID", "/message_id"),
+        ("QUEUED", "/queued_at"),
+        ("STATUS", "/status"),
+        ("TO", "/deliveries/0/address"),
+        ("SUBJECT", "/subject"),
+        ("BY", "/transport"),
+        ("WHY", "/reason"),
+    ],
+);
+
 /// Every verb that is an operation.
 pub(crate) const VERBS: &[Verb] = &[
     Verb {
@@ -212,6 +225,34 @@ pub(crate) const VERBS: &[Verb] = &[
         calls: &[one("mail_wait")],
         positional: &[],
         view: View::Message,
+    },
+    Verb {
+        words: &["send"],
+        about: "Send a mail; --text - reads it from standard input, --text @FILE from a file",
+        calls: &[one("mail_send")],
+        positional: &[],
+        view: View::Message,
+    },
+    Verb {
+        words: &["reply"],
+        about: "Answer a message in its thread",
+        calls: &[one("mail_reply")],
+        positional: &["message_id"],
+        view: View::Message,
+    },
+    Verb {
+        words: &["forward"],
+        about: "Pass a message on",
+        calls: &[one("mail_forward")],
+        positional: &["message_id"],
+        view: View::Message,
+    },
+    Verb {
+        words: &["outbox"],
+        about: "List sent mail and what became of it, newest first",
+        calls: &[one("outbox_list")],
+        positional: &[],
+        view: OUTBOX,
     },
     Verb {
         words: &["label"],
@@ -487,6 +528,14 @@ pub(crate) mod used {
     pub(crate) const LIST_QUEUES: &str = "queue_list";
     /// Finds work of the demo.
     pub(crate) const LIST_TODOS: &str = "todo_list";
+    /// Sends mail of the demo.
+    pub(crate) const SEND_MAIL: &str = "mail_send";
+    /// Answers mail of the demo.
+    pub(crate) const REPLY_TO_MAIL: &str = "mail_reply";
+    /// Finds mail of the demo to answer.
+    pub(crate) const LIST_THREADS: &str = "mail_list_threads";
+    /// Reads it.
+    pub(crate) const SHOW_THREAD: &str = "mail_get_thread";
 }
 
 /// What the groups of verbs are for.
@@ -555,6 +604,10 @@ mod tests {
             used::FAIL_TODO,
             used::LIST_TODOS,
             used::LIST_QUEUES,
+            used::SEND_MAIL,
+            used::REPLY_TO_MAIL,
+            used::LIST_THREADS,
+            used::SHOW_THREAD,
         ] {
             assert!(postroom_app::operation::find(name).is_some(), "{name}");
         }

@@ -62,9 +62,10 @@ fn property(name: &str, schema: &Value) -> Property {
         Some(&"boolean") => Kind::Flag,
         Some(&"string") => Kind::Text,
         Some(&"array")
-            if schema
-                .pointer("/items/type")
-                .is_some_and(|kind| kind == "string") =>
+            if ["/items/type", "/items/oneOf/0/type"]
+                .iter()
+                .filter_map(|place| schema.pointer(place))
+                .any(|kind| kind == "string") =>
         {
             Kind::Texts
         }

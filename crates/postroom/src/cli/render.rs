@@ -174,6 +174,18 @@ fn message(terminal: Terminal, message: &Value) {
     );
     line("Id", text(message, "id"));
     line("Thread", text(message, "thread_id"));
+    if let Some(deliveries) = message.get("deliveries").and_then(Value::as_array) {
+        line("Status", text(message, "status"));
+        for delivery in deliveries {
+            let reason = text(delivery, "reason");
+            let told = format!(
+                "{} {} {reason}",
+                text(delivery, "address"),
+                text(delivery, "status")
+            );
+            line("", told.trim_end().to_owned());
+        }
+    }
     if let Some(verdict) = message.pointer("/trust/verdict").and_then(Value::as_str) {
         line("Sender", verdict.to_owned());
     }

@@ -1,5 +1,6 @@
 //! `demo`: the made-up workspace, and a server over it.
 
+mod sent;
 mod webhooks;
 
 use std::{sync::Arc, time::Duration};
@@ -53,6 +54,8 @@ pub(super) async fn run(mut config: Config, named: bool, terminal: Terminal) -> 
         // A demo never writes into a database that somebody configured.
         config.database_url = None;
     }
+    // Nor does it ever send to anybody.
+    config.transport = crate::config::transport::Transport::default();
     let server = Server::open(&config).await?;
     let mut secrets = server.owner_secrets().await?;
     if secrets.admin_key.is_some() {
@@ -61,6 +64,8 @@ pub(super) async fn run(mut config: Config, named: bool, terminal: Terminal) -> 
         if let Some(mailbox) = Mailbox::ALL.first() {
             let line = format!("key reads   the mail of {}", mailbox.address());
             secrets.hello.push(line);
+            let line = "outbox      sent mail is kept here and leaves nowhere: `postroom outbox`";
+            secrets.hello.push(line.to_owned());
         }
         secrets.hello.extend(loaded.hello());
         secrets.demo = Some(loaded.json());
@@ -83,6 +88,7 @@ async fn load(server: &Server) -> Result<(Option<String>, webhooks::Loaded), Tro
             "address": mailbox.address(),
             "display_name": mailbox.display_name(),
             "purpose": mailbox.purpose(),
+            "owner": {"name": Mailbox::Founder.display_name(), "email": Mailbox::Founder.address()},
         });
         let identity = server.call(used::CREATE_MAILBOX, arguments).await?;
         first.get_or_insert(identity);
@@ -103,6 +109,7 @@ async fn load(server: &Server) -> Result<(Option<String>, webhooks::Loaded), Tro
     }
     let loaded = webhooks::load(server, now).await?;
     wait_for_index(&server.room).await;
+    sent::send(server).await?;
     let key = match &first {
         Some(identity) => server.agent_key(identity).await?,
         None => None,

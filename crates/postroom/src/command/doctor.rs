@@ -22,6 +22,8 @@ use crate::{
 
 /// Less free disk than this is a problem, bytes.
 const DISK_LOW_BYTES: u64 = 1024 * 1024 * 1024;
+/// Mail that has been due for longer waits for its transport, milliseconds.
+const LONG_WAIT_MS: i64 = 10 * 60 * 1_000;
 /// A longer backlog of the index is a problem, positions.
 const BACKLOG_HIGH: u64 = 10_000;
 
@@ -96,10 +98,37 @@ fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
             "{failed} arrivals could not be read; `postroom event list` shows them."
         ));
     }
+    if waits_long(status) {
+        problems.push(
+            "Mail waits for its transport; `postroom outbox --state queued` shows it, and the server's log says why."
+                .to_owned(),
+        );
+    }
     if free.is_some_and(|free| free < DISK_LOW_BYTES) {
         problems.push("The disk is nearly full; make room before mail is refused.".to_owned());
     }
     problems
+}
+
+/// By which way mail leaves.
+fn transport(status: &Value) -> String {
+    let name = status.pointer("/outbox/transport").and_then(Value::as_str);
+    let leaves = status.pointer("/outbox/leaves") == Some(&Value::Bool(true));
+    match (name, leaves) {
+        (Some(name), true) => plain(name),
+        (Some(name), false) => format!("{}: nothing leaves", plain(name)),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+/// Whether a mail has waited long past its time.
+fn waits_long(status: &Value) -> bool {
+    let due = status
+        .pointer("/outbox/next_due_at")
+        .and_then(Value::as_str);
+    let due = due.and_then(|due| due.parse::<postroom_types::Timestamp>().ok());
+    let now = postroom_app::clock::Clock::now(&postroom_app::clock::SystemClock);
+    due.is_some_and(|due| now.ms() - due.ms() > LONG_WAIT_MS)
 }
 
 /// What keeps the certificate of STARTTLS from being used at the next start. A pair that the server
@@ -174,6 +203,7 @@ fn show(
         ),
         ("not imported", count("import_failures").to_string()),
         ("index", index),
+        ("transport", transport(status)),
         (
             "disk free",
             free.map_or_else(

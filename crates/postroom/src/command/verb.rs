@@ -105,6 +105,9 @@ async fn perform(
         if row.name == used::CREATE_KEY {
             complete_key(&global, &mut given)?;
         }
+        if row.needs_idempotency_key() {
+            complete_mail(&mut given)?;
+        }
         let mailboxes = connection.mailboxes_for(row, &global, &mut given).await?;
         first_that_has(&connection, row, given, mailboxes).await
     }
@@ -115,6 +118,38 @@ async fn perform(
         Answer::Bytes(bytes) => terminal.bytes(&bytes),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A mail that a person sends once has a key that nobody used; its texts may stand in a file or come by
+/// standard input.
+fn complete_mail(given: &mut Map<String, Value>) -> Result<(), Trouble> {
+    if !given.contains_key(operation::IDEMPOTENCY_KEY) {
+        let noise = postroom_app::random::bytes::<16>()?;
+        let key = format!("cli-{}", hex(&noise));
+        given.insert(operation::IDEMPOTENCY_KEY.to_owned(), key.into());
+    }
+    for name in ["text", "html"] {
+        let Some(told) = given.get(name).and_then(Value::as_str) else {
+            continue;
+        };
+        let whole = match told.strip_prefix('@') {
+            _ if told == "-" => std::io::read_to_string(std::io::stdin()),
+            Some(file) => std::fs::read_to_string(file),
+            None => continue,
+        };
+        let whole = whole.map_err(|error| {
+            Trouble::io(
+                format!("--{name} cannot be read: {error}."),
+                "Name a text file as @FILE, or - for standard input.",
+            )
+        })?;
+        given.insert(name.to_owned(), whole.into());
+    }
+    Ok(())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A key that is made for a mailbox is an identity's key, unless the command says otherwise; what its

@@ -41,6 +41,8 @@ pub(crate) struct Transport {
     pub(crate) kind: Kind,
     /// Domains that mail may leave from.
     pub(crate) domains: Vec<String>,
+    /// Whether reply addresses carry the token of their thread.
+    pub(crate) reply_tokens: bool,
     /// The relay's host.
     pub(crate) host: Option<String>,
     /// Its port.
@@ -131,6 +133,16 @@ pub(super) const KEYS: &[Key] = &[
         secret: false,
         set: port,
         show: |c| c.transport.port.map(|port| port.to_string()),
+    },
+    Key {
+        name: "transport.reply_tokens",
+        about: "true puts a tag that names the thread into reply addresses; the domain has to take local+tag",
+        secret: false,
+        set: |c, v| {
+            c.transport.reply_tokens = v.parse().map_err(|_| "true or false")?;
+            Ok(())
+        },
+        show: |c| Some(c.transport.reply_tokens.to_string()),
     },
     Key {
         name: "transport.security",

@@ -13,6 +13,16 @@ use crate::served::{Served, on_both, postroom, run};
 
 /// Delivers one mail by SMTP; panics unless it is accepted.
 pub(crate) fn deliver(smtp: &str, recipient: &str, subject: &str) {
+    let sender = "sender@outside.example";
+    let body = format!(
+        "From: Sender <{sender}>\r\nTo: {recipient}\r\nSubject: {subject}\r\nMessage-ID: <{}@outside.example>\r\n\r\nText of {subject}.\r\n",
+        subject.replace(' ', "-")
+    );
+    deliver_raw(smtp, sender, recipient, &body);
+}
+
+/// Delivers this mail by SMTP; panics unless it is accepted.
+pub(crate) fn deliver_raw(smtp: &str, sender: &str, recipient: &str, mail: &str) {
     let stream = TcpStream::connect(smtp).expect("a connection");
     let mut answers = BufReader::new(stream.try_clone().expect("a second handle")).lines();
     let mut stream = stream;
@@ -26,16 +36,12 @@ pub(crate) fn deliver(smtp: &str, recipient: &str, subject: &str) {
         }
     };
     expect("220");
-    let body = format!(
-        "From: Sender <sender@outside.example>\r\nTo: {recipient}\r\nSubject: {subject}\r\nMessage-ID: <{}@outside.example>\r\n\r\nText of {subject}.\r\n.\r\n",
-        subject.replace(' ', "-")
-    );
     for (command, code) in [
         ("EHLO outside.example\r\n".to_owned(), "250"),
-        ("MAIL FROM:<sender@outside.example>\r\n".to_owned(), "250"),
+        (format!("MAIL FROM:<{sender}>\r\n"), "250"),
         (format!("RCPT TO:<{recipient}>\r\n"), "250"),
         ("DATA\r\n".to_owned(), "354"),
-        (body, "250"),
+        (format!("{mail}.\r\n"), "250"),
         ("QUIT\r\n".to_owned(), "221"),
     ] {
         stream.write_all(command.as_bytes()).expect("written");

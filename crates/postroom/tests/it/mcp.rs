@@ -131,6 +131,46 @@ impl Sample {
             "mail_find_related" => vec![json!({"identity": mailbox, "message_id": self.message})],
             "mail_search_contacts" => vec![json!({"identity": mailbox, "q": "a"})],
             "mail_wait" => vec![json!({"identity": mailbox, "timeout_seconds": 1})],
+            "mail_get_usage" | "policy_get" | "suppression_list" | "list_entry_list" => {
+                vec![json!({})]
+            }
+            "mail_send" => vec![
+                json!({
+                    "identity": mailbox, "to": ["pia@outside.example", {"address": "ada@larkspur.example", "name": "Ada"}],
+                    "bcc": ["claims@larkspur.example"], "subject": "Keys", "html": "<p>Where are <b>they</b>?</p>",
+                    "attachments": [{"filename": "a.txt", "content_type": "text/plain", "content_base64": "aGk="}],
+                    "headers": {"Importance": "high", "X-Ticket": "7"}, "metadata": {"ticket": "7"}, "labels": ["keys"],
+                    "idempotency_key": "sample",
+                }),
+                json!({
+                    "identity": mailbox, "to": ["pia@outside.example"], "subject": "Onward", "text": "More.",
+                    "thread_id": self.thread, "idempotency_key": "sample in a thread",
+                }),
+            ],
+            "mail_reply" => vec![
+                json!({"identity": mailbox, "message_id": self.message, "text": "Yes.", "reply_all": true, "idempotency_key": "sample reply"}),
+            ],
+            "mail_forward" => vec![
+                json!({"identity": mailbox, "message_id": self.message, "to": ["ada@larkspur.example"], "idempotency_key": "sample forward"}),
+            ],
+            "outbox_list" => vec![json!({}), json!({"state": "uncertain", "limit": 1})],
+            "draft_create" => {
+                vec![json!({"identity": mailbox, "kind": "send", "mail": {"subject": "Not yet"}})]
+            }
+            "draft_list" => vec![json!({"identity": mailbox})],
+            "policy_update" => vec![
+                json!({"max_recipients": 9, "ai_disclosure": {"mode": "footer"}}),
+                json!({"reset": ["max_recipients", "ai_disclosure"]}),
+            ],
+            "suppression_add" | "suppression_remove" => {
+                vec![json!({"address": "gone@outside.example"})]
+            }
+            "list_entry_add" | "list_entry_remove" => {
+                vec![json!({"kind": "block", "entry": "@blocked.example"})]
+            }
+            // Each names a mail or draft of its own; the tests of sending do.
+            "delivery_list" | "send_cancel" | "send_resolve" | "draft_get" | "draft_update"
+            | "draft_delete" | "draft_send" => vec![],
             "mail_update_labels" => vec![
                 json!({"identity": mailbox, "message_id": self.message, "labels_add": ["seen"], "read": true}),
             ],

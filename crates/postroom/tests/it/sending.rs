@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::{
-    mail::deliver,
-    served::{Reply, Served, on_both},
+    mail::{deliver, deliver_raw},
+    mcp::call,
+    served::{Reply, Served, on_both, on_both_told},
 };
 
 /// The first mailbox of a server.
@@ -617,6 +618,234 @@ fn two_mailboxes_that_answer_each_other_by_themselves_stop_and_the_thread_says_w
         assert!(seen.len() <= 3, "{} mails were answered", seen.len());
         let (address, code, thread) = refusals.pop().expect("a refusal");
         assert_eq!(code, "auto_reply_not_allowed");
-        let _ = (address, thread);
+        let desk = if address == AGENT { &ann } else { &ben };
+        let thread = thread.as_str().expect("an id");
+        let held = desk.get(&format!("threads/{thread}")).await.json();
+        let seen = held["hold"]["reason"].is_string() || seen.len() <= 2;
+        assert!(seen, "the thread says why: {held}");
     });
+}
+
+#[test]
+fn a_mail_opens_a_todo_that_an_agent_answers_waits_on_and_completes() {
+    on_both("serve", async |served| {
+        let ben = Desk::open(&served, BEN, "thread").await;
+        drop(Desk::open(&served, AGENT, "thread").await);
+        let wanted = json!({"source_type": "mail", "identity": AGENT, "target_queue": "inbox"});
+        let source = served
+            .ask("POST", "/v1/sources", served.admin(), Some(wanted))
+            .await;
+        assert_eq!(source.status, 201, "{source:?}");
+        // The agent's own key, as the preset makes it.
+        let tool = async |name: &str, arguments: Value| {
+            let answer = call(&served, served.key(), name, arguments).await;
+            assert_ne!(answer["result"]["isError"], true, "{name}: {answer}");
+            answer["result"]["structuredContent"].clone()
+        };
+        let letter = format!(
+            "From: Ben <{BEN}>\r\nTo: {AGENT}\r\nSubject: Is the van free?\r\nMessage-ID: <ask@elsewhere.example>\r\n\r\nOn Friday?\r\n"
+        );
+        deliver_raw(served.text("smtp"), BEN, AGENT, &letter);
+        let claim = tool(
+            "todo_claim_next",
+            json!({"queue": "inbox", "wait_seconds": 20}),
+        )
+        .await;
+        let todo = &claim["todo"];
+        assert_eq!(todo["title"], "Is the van free?", "{claim}");
+        let message = tool(
+            "mail_get_message",
+            json!({"message_id": todo["message_id"]}),
+        )
+        .await;
+        assert_eq!(message["from"]["address"], BEN);
+        assert!(
+            message["extracted_text"]
+                .as_str()
+                .expect("text")
+                .contains("On Friday?")
+        );
+        let reply = json!({"message_id": message["id"], "text": "It is. At what time?", "idempotency_key": todo["id"]});
+        let sent = tool("mail_reply", reply.clone()).await;
+        assert_eq!(sent["thread_id"], message["thread_id"]);
+        assert_eq!(sent["in_reply_to"], "ask@elsewhere.example");
+        assert_eq!(tool("mail_reply", reply).await["deduplicated"], true);
+
+        let came = ben.wait(EPOCH).await;
+        assert_eq!(came["subject"], "Re: Is the van free?");
+        let path = format!("messages/{}/reply", came["id"].as_str().expect("an id"));
+        let answer = json!({"text": "At nine.", "idempotency_key": "nine"});
+        assert_eq!(ben.post(&path, answer).await.status, 202);
+
+        let wait = json!({"thread_id": message["thread_id"], "kind": "reply", "since": sent["received_at"], "timeout_seconds": 20});
+        let waited = tool("mail_wait", wait).await;
+        assert_eq!(waited["timed_out"], false, "{waited}");
+        assert!(
+            waited["message"]["extracted_text"]
+                .as_str()
+                .expect("text")
+                .contains("At nine.")
+        );
+        assert_eq!(waited["message"]["thread_id"], message["thread_id"]);
+        let done = json!({"id": todo["id"], "result": {"time": "nine"}, "summary": "booked"});
+        assert_eq!(tool("todo_complete", done).await["state"], "done");
+
+        // His answer opened the next todo of the conversation, and a burst of mail joins it.
+        for n in 0..3 {
+            let letter = format!(
+                "From: Ben <{BEN}>\r\nTo: {AGENT}\r\nSubject: Re: Is the van free?\r\nMessage-ID: <more{n}@elsewhere.example>\r\nReferences: <ask@elsewhere.example>\r\n\r\nAlso {n}.\r\n"
+            );
+            deliver_raw(served.text("smtp"), BEN, AGENT, &letter);
+        }
+        let events = async || {
+            let listed = tool("todo_list", json!({"queue": "inbox", "state": "pending"})).await;
+            let todos = listed["todos"].as_array().expect("todos").clone();
+            assert!(todos.len() <= 1, "one conversation, one todo: {listed}");
+            todos
+                .first()
+                .map_or(0, |todo| todo["event_count"].as_u64().unwrap_or(0))
+        };
+        for _ in 0..400 {
+            if events().await == 4 {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        panic!("{} events", events().await);
+    });
+}
+
+#[test]
+fn a_report_that_comes_back_says_what_became_of_a_mail_and_stops_the_next() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let mail = |key: &str| json!({"to": ["gone@outside.example", "here@outside.example"], "subject": "S", "text": "T", "idempotency_key": key});
+        let sent = ann.send(mail("a")).await;
+        ann.until(&sent["id"], &["submitted"]).await;
+        let id = sent["rfc_message_id"].as_str().expect("an id");
+        let report = format!(
+            "From: MAILER-DAEMON@outside.example\r\nTo: {AGENT}\r\nSubject: Undelivered Mail Returned to Sender\r\n\
+             Message-ID: <r1@outside.example>\r\nAuto-Submitted: auto-replied\r\nMIME-Version: 1.0\r\n\
+             Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\
+             Content-Type: text/plain\r\n\r\nIt could not be delivered.\r\n--b\r\n\
+             Content-Type: message/delivery-status\r\n\r\nReporting-MTA: dns; mx.outside.example\r\n\r\n\
+             Final-Recipient: rfc822; gone@outside.example\r\nAction: failed\r\nStatus: 5.1.1\r\n\
+             Diagnostic-Code: smtp; 550 5.1.1 no such user\r\n\r\n--b\r\n\
+             Content-Type: text/rfc822-headers\r\n\r\nMessage-ID: <{id}>\r\n\r\n--b--\r\n"
+        );
+        // One that did not come as reports come says nothing.
+        deliver_raw(
+            served.text("smtp"),
+            "eve@outside.example",
+            AGENT,
+            &report.replace("r1@", "r0@"),
+        );
+        ann.wait("since=2020-01-01T00:00:00Z&subject_contains=Undelivered")
+            .await;
+        assert_eq!(ann.message(&sent["id"]).await["status"], "submitted");
+        deliver_raw(served.text("smtp"), "", AGENT, &report);
+        let mut bounced = Value::Null;
+        for _ in 0..400 {
+            bounced = ann.message(&sent["id"]).await;
+            if bounced["deliveries"][0]["status"] == "bounced" {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        assert_eq!(bounced["deliveries"][0]["status"], "bounced", "{bounced}");
+        assert_eq!(bounced["deliveries"][0]["bounce_type"], "hard");
+        assert_eq!(bounced["deliveries"][0]["enhanced_code"], "5.1.1");
+        assert_eq!(
+            bounced["deliveries"][1]["status"], "submitted",
+            "nothing is known of the other"
+        );
+        let again = ann.send(mail("b")).await;
+        assert_eq!(again["deliveries"][0]["status"], "suppressed", "{again}");
+        assert_eq!(
+            again["deliveries"][0]["reason"],
+            "policy: suppression (hard_bounce)"
+        );
+        assert_eq!(again["deliveries"][1]["status"], "queued");
+        let listed = served
+            .ask("GET", "/v1/suppressions", served.admin(), None)
+            .await
+            .json();
+        assert_eq!(listed["data"][0]["hint"], "g***@outside.example");
+        let remove = json!({"address": "gone@outside.example"});
+        let removed = served
+            .ask(
+                "POST",
+                "/v1/suppressions/remove",
+                served.admin(),
+                Some(remove),
+            )
+            .await;
+        assert_eq!(removed.status, 200, "{removed:?}");
+        assert_eq!(
+            ann.send(mail("c")).await["deliveries"][0]["status"],
+            "queued"
+        );
+    });
+}
+
+#[test]
+fn an_answer_without_any_reference_finds_its_thread_by_the_address_it_goes_to() {
+    on_both_told(
+        "serve",
+        "[transport]\nreply_tokens = true\n",
+        async |served| {
+            let ann = Desk::open(&served, AGENT, "thread").await;
+            let letter = |from: &str, id: &str| {
+                format!(
+                    "From: {from}\r\nTo: {AGENT}\r\nSubject: A question\r\nMessage-ID: <{id}@outside.example>\r\n\r\nYes?\r\n"
+                )
+            };
+            deliver_raw(
+                served.text("smtp"),
+                "bo@outside.example",
+                AGENT,
+                &letter("bo@outside.example", "q"),
+            );
+            let came = ann.wait(EPOCH).await;
+            let path = format!("messages/{}/reply", came["id"].as_str().expect("an id"));
+            let sent = ann
+                .post(&path, json!({"text": "Yes.", "idempotency_key": "y"}))
+                .await
+                .json();
+            let reply_to = sent["reply_to"][0]["address"]
+                .as_str()
+                .expect("an address")
+                .to_owned();
+            assert!(
+                reply_to.starts_with("agent+t") && reply_to.ends_with("@localhost"),
+                "{reply_to}"
+            );
+            // Another author, another subject line's words, no reference at all.
+            deliver_raw(
+                served.text("smtp"),
+                "cy@outside.example",
+                &reply_to,
+                &letter("cy@outside.example", "r"),
+            );
+            let back = ann.wait(&format!("{EPOCH}&from=cy@outside.example")).await;
+            assert_eq!(back["thread_id"], came["thread_id"]);
+            // One that is signed by nobody files nothing.
+            let mut forged = reply_to.clone();
+            let at = forged.find('@').expect("an at") - 1;
+            let last = if forged.as_bytes()[at] == b'0' {
+                "1"
+            } else {
+                "0"
+            };
+            forged.replace_range(at..=at, last);
+            deliver_raw(
+                served.text("smtp"),
+                "di@outside.example",
+                &forged,
+                &letter("di@outside.example", "s"),
+            );
+            let apart = ann.wait(&format!("{EPOCH}&from=di@outside.example")).await;
+            assert_ne!(apart["thread_id"], came["thread_id"]);
+        },
+    );
 }

@@ -159,7 +159,7 @@ impl Frame<'_> {
                 address: self.from.to_owned(),
                 name: self.own.row.display_name.clone(),
             },
-            reply_to: None,
+            reply_to: self.reply_to(before)?,
             to: people.to.clone(),
             cc: people.cc.clone(),
             content,
@@ -236,6 +236,19 @@ impl Frame<'_> {
             }
             (None, _) => None,
         }
+    }
+
+    /// Where answers go, when that says which thread they are for.
+    fn reply_to(&self, before: Option<&Before>) -> Result<Option<Mailbox>, Failure> {
+        let Some(before) = before else {
+            return Ok(None);
+        };
+        let (room, num) = (self.call.room, before.stored.row.num);
+        let address = room.reply_address(self.call.identity()?, self.from, num);
+        Ok(address.map(|address| Mailbox {
+            address,
+            name: self.own.row.display_name.clone(),
+        }))
     }
 
     fn disclosure(&self) -> Disclosure {
