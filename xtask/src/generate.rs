@@ -61,9 +61,10 @@ fn folder() -> PathBuf {
 }
 
 /// The pages by file name.
-fn pages() -> Result<[(&'static str, String); 4]> {
+fn pages() -> Result<[(&'static str, String); 5]> {
     let said = |arguments: &[&str]| process::output(test::binary("postroom").args(arguments));
     let pages = [
+        ("documents.md", postroom_compose::reference()),
         ("errors.md", errors()),
         ("limits.md", limits()),
         ("operations.md", said(&["tools", "--reference"])?),

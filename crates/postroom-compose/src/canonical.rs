@@ -55,7 +55,10 @@ pub fn with_defaults(document: &Value) -> Value {
     }
     if let Some(object) = full.as_object_mut() {
         let rows = grammar::DOCUMENT.iter();
-        add(object, rows.filter(|row| !matches!(row.form, Form::Object(_))));
+        add(
+            object,
+            rows.filter(|row| !matches!(row.form, Form::Object(_))),
+        );
     }
     if let Some(body) = full.get_mut("root") {
         block(body);
@@ -82,7 +85,10 @@ fn add<'a>(object: &mut Map<String, Value>, rows: impl Iterator<Item = &'a Attri
 }
 
 fn block(value: &mut Value) {
-    let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = value
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let Some(row) = grammar::block(kind) else {
         return;
     };

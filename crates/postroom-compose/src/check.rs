@@ -1,5 +1,6 @@
 //! Check and repair.
 
+use postroom_types::limit;
 use serde::Serialize;
 
 use crate::{
@@ -128,14 +129,7 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     let (mut root, origins, doubles) = match take(input.into()) {
         Ok(taken) => taken,
         Err(issue) => {
-            return Repaired {
-                ok: false,
-                document: serde_json::Value::Null,
-                applied: Vec::new(),
-                issues: vec![*issue],
-                model: None,
-                unusable: true,
-            };
+            return unusable(vec![*issue]);
         }
     };
     let mode = Mode {
@@ -149,7 +143,7 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     // A mended document may show what was hidden before, so it is looked at again.
     for _ in 0..ROUNDS {
         let Ok((again, origins)) = draft::from_value(&json) else {
-            break;
+            return unusable(examined.issues);
         };
         root = again;
         examined = examine(&mut root, origins, Vec::new(), mode);
@@ -170,12 +164,47 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     }
 }
 
+/// What is said of a document that is inside the bounds as a draft and past them once ids and spans
+/// are written out.
+fn too_heavy(before: (usize, usize), after: (usize, usize)) -> Option<String> {
+    let past = after.0 > limit::COMPOSE_NODES || after.1 > limit::COMPOSE_BYTES;
+    (past && after != before).then(|| {
+        format!(
+            "With ids and spans written out the document has {} values and {} bytes; {} and {} are allowed.",
+            after.0,
+            after.1,
+            limit::COMPOSE_NODES,
+            limit::COMPOSE_BYTES
+        )
+    })
+}
+
 /// The document as the passes leave it.
 pub(crate) fn hydrated(input: Input<'_>) -> Option<serde_json::Value> {
     let (mut root, origins, _) = take(input).ok()?;
     let mut findings = Findings::new(origins);
     pass::run(&mut root, &mut findings, true, RepairOptions::default());
     Some(root.to_json())
+}
+
+/// The answer when nothing can be made of the input.
+fn unusable(issues: Vec<Issue>) -> Repaired {
+    let limits = issues
+        .iter()
+        .filter(|issue| issue.code.starts_with("limit."));
+    let limits: Vec<Issue> = limits.cloned().collect();
+    Repaired {
+        ok: false,
+        document: serde_json::Value::Null,
+        applied: Vec::new(),
+        issues: if limits.is_empty() {
+            issue::ordered(issues)
+        } else {
+            limits
+        },
+        model: None,
+        unusable: true,
+    }
 }
 
 /// How a document is looked at.
@@ -232,8 +261,12 @@ fn examine(
             format!("first {shown} removed"),
         );
     }
+    let before = root.weight();
     let readable = pass::run(root, &mut findings, mode.repairing, mode.options);
     let document = readable.then(|| read::document(root, &findings.origins));
+    if let Some(message) = too_heavy(before, root.weight()) {
+        findings.report(Code::LimitNodes, root.origin, message);
+    }
     let (mut issues, applied) = findings.finish();
     if let Some(document) = &document {
         issues.extend(sense::document(document));

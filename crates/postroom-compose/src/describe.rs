@@ -41,7 +41,10 @@ impl Detail {
 #[must_use]
 pub fn describe(names: &[&str], detail: Detail) -> Value {
     let mut blocks = Map::new();
-    for row in BLOCKS.iter().filter(|row| names.is_empty() || names.contains(&row.name)) {
+    for row in BLOCKS
+        .iter()
+        .filter(|row| names.is_empty() || names.contains(&row.name))
+    {
         blocks.insert(row.name.to_owned(), block(row, detail));
     }
     let unknown: Vec<&&str> = names
@@ -63,15 +66,18 @@ pub fn describe(names: &[&str], detail: Detail) -> Value {
         object.insert("condition".to_owned(), json!(
             "{var, op: eq|ne|gt|gte|lt|lte|exists|empty|in|contains, value} or {all: [...]}, {any: [...]}, {not: ...}"
         ));
-        object.insert("rules".to_owned(), json!([
-            "root is a body; body holds sections, a section 1 to 4 columns, a column blocks.",
-            "Keys stand in the block itself. Leave out ids and defaults.",
-            "Sizes are numbers in px, colours #rrggbb, addresses whole (https, mailto, tel).",
-            "Every variable is declared in variables, with a sample.",
-            "if and each stand wherever blocks do and hold what stands there.",
-            "kind marketing needs an unsubscribe block and an address block.",
-            "Set meta.subject, meta.preheader (40 to 150 characters) and meta.lang.",
-        ]));
+        object.insert(
+            "rules".to_owned(),
+            json!([
+                "root is a body; body holds sections, a section 1 to 4 columns, a column blocks.",
+                "Keys stand in the block itself. Leave out ids and defaults.",
+                "Sizes are numbers in px, colours #rrggbb, addresses whole (https, mailto, tel).",
+                "Every variable is declared in variables, with a sample.",
+                "if and each stand wherever blocks do and hold what stands there.",
+                "kind marketing needs an unsubscribe block and an address block.",
+                "Set meta.subject, meta.preheader (40 to 150 characters) and meta.lang.",
+            ]),
+        );
     }
     contract
 }
@@ -112,7 +118,10 @@ fn block(row: &BlockRow, detail: Detail) -> Value {
     if !shared.is_empty() {
         told.insert("common".to_owned(), json!(shared.join(" ")));
     }
-    if let Some(pad) = row.attribute("pad").and_then(|pad| schema::default(pad.default)) {
+    if let Some(pad) = row
+        .attribute("pad")
+        .and_then(|pad| schema::default(pad.default))
+    {
         told.insert("pad".to_owned(), pad);
     }
     for children in row.children {
@@ -135,7 +144,11 @@ fn block(row: &BlockRow, detail: Detail) -> Value {
 /// Keys with their types; required ones end in `*`.
 fn keys<'a>(rows: impl Iterator<Item = &'a Attribute>, detail: Detail) -> Value {
     let told = rows.map(|row| {
-        let name = if row.required { format!("{}*", row.name) } else { row.name.to_owned() };
+        let name = if row.required {
+            format!("{}*", row.name)
+        } else {
+            row.name.to_owned()
+        };
         let inner = match row.form {
             Form::Object(rows) | Form::Objects(rows, _) => Some(keys(rows.iter(), detail)),
             _ => None,
@@ -147,7 +160,9 @@ fn keys<'a>(rows: impl Iterator<Item = &'a Attribute>, detail: Detail) -> Value 
         if let Some(default) = schema::default(row.default)
             && !matches!(row.default, Default::Pad(_))
         {
-            let default = default.as_str().map_or_else(|| default.to_string(), str::to_owned);
+            let default = default
+                .as_str()
+                .map_or_else(|| default.to_string(), str::to_owned);
             line.push_str(&format!(" = {default}"));
         }
         if detail != Detail::Brief {

@@ -152,6 +152,35 @@ impl Node {
         self.value == Value::Null
     }
 
+    /// How deep values nest: 1 for a value without others in it.
+    pub(crate) fn depth(&self) -> usize {
+        1 + match &self.value {
+            Value::Array(items) => items.iter().map(Self::depth).max().unwrap_or(0),
+            Value::Object(object) => {
+                let nodes = object.0.iter().map(|(_, node)| node.depth());
+                nodes.max().unwrap_or(0)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Values, and least number of bytes of the JSON text.
+    pub(crate) fn weight(&self) -> (usize, usize) {
+        let add = |(nodes, bytes): (usize, usize), (key, node): (usize, &Self)| {
+            let (more, wider) = node.weight();
+            (nodes + more, bytes + wider + key)
+        };
+        match &self.value {
+            Value::Array(items) => items.iter().map(|item| (1, item)).fold((1, 1), add),
+            Value::Object(object) => {
+                let keys = object.0.iter().map(|(key, node)| (key.len() + 4, node));
+                keys.fold((1, 1), add)
+            }
+            Value::String(text) => (1, text.len() + 2),
+            _ => (1, 1),
+        }
+    }
+
     /// Makes the value and all inside it stand at `origin`.
     pub(crate) fn settle_at(&mut self, origin: Origin) {
         self.origin = origin;

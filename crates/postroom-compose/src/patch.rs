@@ -115,8 +115,16 @@ pub fn patch<'i>(document: impl Into<Input<'i>>, changes: &[Change]) -> Patched 
         return refused(repaired.issues, Value::Null, true);
     }
     if changes.len() > limit::COMPOSE_NODES {
-        let message = format!("{} changes; {} are allowed.", changes.len(), limit::COMPOSE_NODES);
-        return refused(vec![Issue::new(Code::PatchInvalid, &place(0), message)], repaired.document, false);
+        let message = format!(
+            "{} changes; {} are allowed.",
+            changes.len(),
+            limit::COMPOSE_NODES
+        );
+        return refused(
+            vec![Issue::new(Code::PatchInvalid, &place(0), message)],
+            repaired.document,
+            false,
+        );
     }
     let mut changed = repaired.document.clone();
     for (at, change) in changes.iter().enumerate() {
@@ -154,7 +162,10 @@ type Refusal = (Code, String);
 type Steps = Vec<(&'static str, usize)>;
 
 fn unknown(id: &str) -> Refusal {
-    (Code::PatchTarget, format!("There is no block with the id {id}."))
+    (
+        Code::PatchTarget,
+        format!("There is no block with the id {id}."),
+    )
 }
 
 fn invalid(message: impl Into<String>) -> Refusal {
@@ -239,7 +250,10 @@ fn apply(document: &mut Value, change: &Change) -> Result<(), Refusal> {
 }
 
 fn set_block(document: &mut Value, id: &str, set: &Map<String, Value>) -> Result<(), Refusal> {
-    if let Some(key) = ["id", "type"].into_iter().find(|key| set.contains_key(*key)) {
+    if let Some(key) = ["id", "type"]
+        .into_iter()
+        .find(|key| set.contains_key(*key))
+    {
         return Err(invalid(format!("set does not change {key}; replace does.")));
     }
     let body = body_of(document)?;
@@ -267,7 +281,9 @@ fn set_part(document: &mut Value, part: &str, set: &Map<String, Value>) -> Resul
         "document" => {
             let known = ["kind", "variables"];
             if let Some(key) = set.keys().find(|key| !known.contains(&key.as_str())) {
-                return Err(invalid(format!("The part document has kind and variables, not {key}.")));
+                return Err(invalid(format!(
+                    "The part document has kind and variables, not {key}."
+                )));
             }
             set_keys(object, set);
         }
@@ -310,7 +326,11 @@ fn insert(body: &mut Value, block: Value, goal: &Goal<'_>) -> Result<(), Refusal
     let Some(parent) = follow(body, &std::mem::take(&mut steps)) else {
         return Err(invalid("The place is not there."));
     };
-    let key = if key.is_empty() { slot(parent, goal.slot)? } else { key };
+    let key = if key.is_empty() {
+        slot(parent, goal.slot)?
+    } else {
+        key
+    };
     let Some(parent) = parent.as_object_mut() else {
         return Err(invalid("The place is no block."));
     };
@@ -325,7 +345,10 @@ fn insert(body: &mut Value, block: Value, goal: &Goal<'_>) -> Result<(), Refusal
 
 /// The list of a block that `slot` names, or its first.
 fn slot(block: &Value, slot: Option<&str>) -> Result<&'static str, Refusal> {
-    let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = block
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let Some(row) = crate::grammar::block(kind).filter(|row| !row.children.is_empty()) else {
         return Err(invalid(format!("A {kind} holds no blocks.")));
     };
@@ -334,7 +357,12 @@ fn slot(block: &Value, slot: Option<&str>) -> Result<&'static str, Refusal> {
         None => row.children.first(),
     };
     let found = found.map(|children| children.key);
-    found.ok_or_else(|| invalid(format!("A {kind} has no list {}.", slot.unwrap_or_default())))
+    found.ok_or_else(|| {
+        invalid(format!(
+            "A {kind} has no list {}.",
+            slot.unwrap_or_default()
+        ))
+    })
 }
 
 fn replace(document: &mut Value, id: &str, block: &Value) -> Result<(), Refusal> {

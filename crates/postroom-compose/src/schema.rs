@@ -63,6 +63,12 @@ pub fn schema(kind: SchemaKind) -> Value {
     }
 }
 
+/// Names of definitions that are no blocks.
+const RICH: &str = "richText";
+const LABEL: &str = "labelText";
+const PLAIN: &str = "plainText";
+const SHAPE: &str = "shape";
+
 /// A definition by its name.
 fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{name}") })
@@ -76,14 +82,9 @@ impl Writer {
     fn schema(&self) -> Value {
         let mut definitions = Map::new();
         definitions.insert("condition".to_owned(), condition());
-        definitions.insert("item".to_owned(), item());
+        definitions.insert(SHAPE.to_owned(), item());
         definitions.insert("span".to_owned(), self.span());
-        for (usage, name) in [
-            (TextUse::Rich, "text"),
-            (TextUse::Label, "label"),
-            (TextUse::Plain, "plain"),
-        ] {
-            let _ = usage;
+        for name in [RICH, LABEL, PLAIN] {
             definitions.insert(name.to_owned(), self.text());
         }
         let body = if self.kind == SchemaKind::AiFlat {
@@ -124,9 +125,10 @@ impl Writer {
             return;
         }
         definitions.insert(row.name.to_owned(), self.block(row, row));
-        for control in BLOCKS.iter().filter(|other| {
-            other.level == Level::Control && row.accepts().contains(&other.name)
-        }) {
+        for control in BLOCKS
+            .iter()
+            .filter(|other| other.level == Level::Control && row.accepts().contains(&other.name))
+        {
             let name = format!("{}-in-{}", control.name, row.name);
             definitions.insert(name, self.block(control, row));
         }
@@ -159,12 +161,14 @@ impl Writer {
     }
 
     fn children(&self, children: &Children, holder: &BlockRow) -> Value {
-        let accepted = holder.accepts().iter().map(|name| {
-            match grammar::block(name).map(|row| row.level) {
-                Some(Level::Control) => reference(&format!("{name}-in-{}", holder.name)),
-                _ => reference(name),
-            }
-        });
+        let accepted =
+            holder
+                .accepts()
+                .iter()
+                .map(|name| match grammar::block(name).map(|row| row.level) {
+                    Some(Level::Control) => reference(&format!("{name}-in-{}", holder.name)),
+                    _ => reference(name),
+                });
         json!({
             "type": "array",
             "items": { "anyOf": accepted.collect::<Vec<_>>() },
@@ -247,10 +251,10 @@ impl Writer {
 
     fn form(&self, form: Form) -> Value {
         match form {
-            Form::Text(TextUse::Rich) => reference("text"),
-            Form::Text(TextUse::Label) => reference("label"),
-            Form::Text(TextUse::Plain) => reference("plain"),
-            Form::Texts => json!({ "type": "array", "items": reference("text"), "minItems": 1 }),
+            Form::Text(TextUse::Rich) => reference(RICH),
+            Form::Text(TextUse::Label) => reference(LABEL),
+            Form::Text(TextUse::Plain) => reference(PLAIN),
+            Form::Texts => json!({ "type": "array", "items": reference(RICH), "minItems": 1 }),
             Form::Template | Form::Verbatim | Form::Url(_) | Form::Html => {
                 json!({ "type": "string" })
             }
@@ -286,7 +290,7 @@ impl Writer {
             }),
             Form::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_-]*$" }),
             Form::Path => json!({ "type": "string", "pattern": PATH }),
-            Form::Item => reference("item"),
+            Form::Item => reference(SHAPE),
             Form::Any => json!({}),
         }
     }
@@ -313,7 +317,7 @@ impl Writer {
         let inner = if self.kind == SchemaKind::Full {
             json!({ "type": "array", "items": reference("span") })
         } else {
-            reference("text")
+            reference(RICH)
         };
         let marks = json!({ "type": "array", "items": { "enum": Marks::NAMES } });
         json!({ "anyOf": [
@@ -342,7 +346,15 @@ impl Writer {
 
 /// Names of the filters.
 const FILTERS: &[&str] = &[
-    "upper", "lower", "title", "trim", "date", "number", "money", "truncate", "urlencode",
+    "upper",
+    "lower",
+    "title",
+    "trim",
+    "date",
+    "number",
+    "money",
+    "truncate",
+    "urlencode",
 ];
 
 /// A dotted path.
@@ -356,7 +368,9 @@ fn closed(kind: &str, mut properties: Value, needed: &[&str]) -> Value {
     if let Some(properties) = properties.as_object_mut() {
         properties.insert("type".to_owned(), json!({ "const": kind }));
     }
-    let required: Vec<&str> = std::iter::once("type").chain(needed.iter().copied()).collect();
+    let required: Vec<&str> = std::iter::once("type")
+        .chain(needed.iter().copied())
+        .collect();
     json!({
         "type": "object",
         "properties": properties,
@@ -397,8 +411,8 @@ fn item() -> Value {
     let types: Vec<&str> = VariableType::NAMES.iter().map(|(name, _)| *name).collect();
     json!({ "anyOf": [
         { "enum": types },
-        { "type": "object", "additionalProperties": reference("item") },
-        { "type": "array", "items": reference("item"), "minItems": 1, "maxItems": 1 },
+        { "type": "object", "additionalProperties": reference(SHAPE) },
+        { "type": "array", "items": reference(SHAPE), "minItems": 1, "maxItems": 1 },
     ] })
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn document(document: &Document) -> Vec<Issue> {
     document.walk(&mut |block| {
         grounds(block, &mut issues);
         addresses(block, &mut issues);
-        sizes(document, block, &mut issues);
+        sizes(block, &mut issues);
         match &block.kind {
             BlockKind::Image(image) => alternative(document, block, image, &mut issues),
             BlockKind::Heading(heading) => skipped(block, heading, &mut level, &mut issues),
@@ -144,8 +144,7 @@ fn skipped(block: &Block, heading: &Heading, level: &mut u32, issues: &mut Vec<I
     *level = heading.level;
 }
 
-fn sizes(document: &Document, block: &Block, issues: &mut Vec<Issue>) {
-    let _ = document;
+fn sizes(block: &Block, issues: &mut Vec<Issue>) {
     let size = match &block.kind {
         BlockKind::Text(node) => node.size,
         BlockKind::Heading(node) => Some(node.size),

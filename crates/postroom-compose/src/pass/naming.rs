@@ -67,6 +67,35 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
             block(child, inner, pass);
         }
     }
+    condition_around(node, row, pass);
+}
+
+/// A condition on a block that has none of its own becomes an `if` around it.
+fn condition_around(node: &mut Node, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    if row.attribute("visibleIf").is_some() || matches!(row.name, "body" | "cell") {
+        return;
+    }
+    let at = node.origin;
+    let Some(object) = node.as_object_mut() else {
+        return;
+    };
+    let condition = ["visibleIf", "showIf"]
+        .into_iter()
+        .find_map(|key| object.remove(key))
+        .filter(|condition| !condition.is_null());
+    let Some(condition) = condition else {
+        return;
+    };
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        condition.origin,
+        format!("{} has no visibleIf; an if goes around it.", row.name),
+        "key.alias",
+        format!("{} put into an if", row.name),
+    );
+    let inner = std::mem::replace(node, Node::new(at, Value::Null));
+    let then = Node::array(at, vec![inner]);
+    *node = Node::block(at, "if", vec![("cond", condition), ("then", then)]);
 }
 
 /// Takes attributes out of objects that hold nothing else.
@@ -355,7 +384,11 @@ fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
         (Value::Array(_), Some("section")) => "column",
         _ => return,
     };
-    let key = if matches!(kind, "row" | "column") { "children" } else { "text" };
+    let key = if matches!(kind, "row" | "column") {
+        "children"
+    } else {
+        "text"
+    };
     pass.findings.mend(
         Code::SchemaType,
         at,

@@ -115,6 +115,56 @@ fn converted(parent: &BlockRow, kind: &str) -> Option<&'static str> {
     }
 }
 
+/// Neighbours that go into the same new containers, named outermost first.
+type Run = (Vec<&'static str>, Vec<Node>);
+
+/// What becomes of a block inside a parent.
+enum Fate {
+    Fits,
+    /// Takes on another type.
+    Converts(&'static str),
+    /// Goes into new containers, outermost first.
+    Wrap(Vec<&'static str>),
+    /// Gives way to what it holds.
+    Dissolves,
+    /// Goes to what is around the parent.
+    Lifts,
+    /// Stays, and is wrong.
+    Stuck,
+}
+
+fn fate(parent: &'static BlockRow, row: &'static BlockRow, node: &Node, held: bool) -> Fate {
+    let control = row.level == Level::Control;
+    let kind = content_kind(node).unwrap_or(row.name);
+    if let Some(other) = converted(parent, kind).filter(|_| !control) {
+        return Fate::Converts(other);
+    }
+    let takes = |name: &str| parent.accepts().contains(&name);
+    let empty = control && kind == row.name;
+    if takes(row.name) && (empty || takes(kind)) {
+        return Fate::Fits;
+    }
+    if let Some(chain) = wrappers(parent, kind) {
+        return Fate::Wrap(chain);
+    }
+    if control && !takes(row.name) {
+        return Fate::Stuck;
+    }
+    if control && held {
+        // Its condition or loop has to stay; what it holds gives way instead.
+        return Fate::Fits;
+    }
+    // Columns in columns and lists in lists only add depth; bands stand under each other.
+    let doubled = row.name == parent.name && row.level != Level::Band;
+    if doubled || row.name == "body" || (held && !row.children.is_empty()) {
+        return Fate::Dissolves;
+    }
+    if held || parent.name == "body" {
+        return Fate::Stuck;
+    }
+    Fate::Lifts
+}
+
 struct Settler<'p, 'f, 'a> {
     pass: &'p mut Pass<'f, 'a>,
     /// Blocks whose place was told of.
@@ -146,9 +196,9 @@ impl Settler<'_, '_, '_> {
     /// Puts `children` into `parent`. Inside `if` and `each` (`held`) nothing can be lifted out.
     fn fill(&mut self, parent: &'static BlockRow, children: Vec<Node>, held: bool) -> Vec<Settled> {
         let mut settled = Vec::new();
-        let mut run: Option<(Vec<&'static str>, Vec<Node>)> = None;
+        let mut run: Option<Run> = None;
         let mut queue: VecDeque<Node> = children.into();
-        while let Some(mut node) = queue.pop_front() {
+        while let Some(node) = queue.pop_front() {
             if node.is_null() {
                 continue;
             }
@@ -157,72 +207,56 @@ impl Settler<'_, '_, '_> {
                 settled.push(Settled::Fits(node));
                 continue;
             };
-            let kind = content_kind(&node).unwrap_or(row.name);
-            if let Some(other) = converted(parent, kind).filter(|_| row.level != Level::Control) {
-                let change = format!("{kind} to {other}");
-                self.misplaced(&node, parent, "alias", change);
-                if let Some(object) = node.as_object_mut() {
-                    convert(object, other);
-                }
-                queue.push_front(node);
-                continue;
-            }
-            let takes = |name: &str| parent.accepts().contains(&name);
-            let accepted =
-                takes(row.name) && (row.level == Level::Control && kind == row.name || takes(kind));
-            if !accepted {
-                if let Some(chain) = wrappers(parent, kind) {
-                    let rule = if parent.name == "section" {
-                        "column.insert"
-                    } else {
-                        "wrap"
-                    };
-                    let change = format!("put into a new {}", chain.join(" and "));
-                    self.misplaced(&node, parent, rule, change);
-                    match &mut run {
-                        Some((same, nodes)) if *same == chain => nodes.push(node),
-                        _ => {
-                            self.wrap(parent, run.take(), held, &mut settled);
-                            run = Some((chain, vec![node]));
-                        }
+            let fate = fate(parent, row, &node, held);
+            if let Fate::Wrap(chain) = fate {
+                let change = format!("put into a new {}", chain.join(" and "));
+                let rule = if parent.name == "section" {
+                    "column.insert"
+                } else {
+                    "wrap"
+                };
+                self.misplaced(&node, parent, rule, change);
+                match &mut run {
+                    Some((same, nodes)) if *same == chain => nodes.push(node),
+                    _ => {
+                        self.wrap(parent, run.take(), held, &mut settled);
+                        run = Some((chain, vec![node]));
                     }
-                    continue;
                 }
+                continue;
             }
             self.wrap(parent, run.take(), held, &mut settled);
-            if accepted {
-                let pieces = self.block(node, row, parent);
-                self.place(parent, pieces, held, &mut settled);
-                continue;
-            }
-            if row.level == Level::Control && row.name == kind
-                || parent.name == "row" && row.level == Level::Control
-            {
-                self.stuck(&node, parent);
-                settled.push(Settled::Fits(node));
-            } else if row.name == parent.name
-                || row.name == "body"
-                || (held && !row.children.is_empty())
-            {
-                let change = format!("{} dissolved, what it held stays", row.name);
-                self.misplaced(&node, parent, "unwrap", change);
-                for holder in row.children.iter().rev() {
-                    for child in take(&mut node, holder.key).into_iter().rev() {
+            match fate {
+                Fate::Fits | Fate::Wrap(_) => {
+                    let pieces = self.block(node, row, parent);
+                    self.place(parent, pieces, held, &mut settled);
+                }
+                Fate::Converts(kind) => {
+                    let change = format!("{} to {kind}", row.name);
+                    self.misplaced(&node, parent, "alias", change);
+                    queue.push_front(convert(node, kind));
+                }
+                Fate::Dissolves => {
+                    let change = format!("{} dissolved, what it held stays", row.name);
+                    self.misplaced(&node, parent, "unwrap", change);
+                    for child in dissolved(node, row).into_iter().rev() {
                         queue.push_front(child);
                     }
                 }
-            } else if held || parent.name == "body" {
-                self.stuck(&node, parent);
-                settled.push(Settled::Fits(node));
-            } else {
-                let rule = if row.children.is_empty() {
-                    "lift"
-                } else {
-                    "unwrap"
-                };
-                let change = format!("{} lifted out of the {}", row.name, parent.name);
-                self.misplaced(&node, parent, rule, change);
-                settled.push(Settled::Lifted(node));
+                Fate::Stuck => {
+                    self.stuck(&node, parent);
+                    settled.push(Settled::Fits(node));
+                }
+                Fate::Lifts => {
+                    let rule = if row.children.is_empty() {
+                        "lift"
+                    } else {
+                        "unwrap"
+                    };
+                    let change = format!("{} lifted out of the {}", row.name, parent.name);
+                    self.misplaced(&node, parent, rule, change);
+                    settled.push(Settled::Lifted(node));
+                }
             }
         }
         self.wrap(parent, run.take(), held, &mut settled);
@@ -256,7 +290,7 @@ impl Settler<'_, '_, '_> {
     fn wrap(
         &mut self,
         parent: &'static BlockRow,
-        run: Option<(Vec<&'static str>, Vec<Node>)>,
+        run: Option<Run>,
         held: bool,
         settled: &mut Vec<Settled>,
     ) {
@@ -599,17 +633,58 @@ impl Settler<'_, '_, '_> {
     }
 }
 
-/// Keys of a block that takes on another type; what the other type does not know is dropped later.
-fn convert(object: &mut Object, kind: &str) {
-    if let Some(node) = object.find_mut("type") {
-        node.value = Value::String(kind.to_owned());
+/// What a block holds, without the block; a condition of its own goes on to hold.
+fn dissolved(mut node: Node, row: &BlockRow) -> Vec<Node> {
+    let at = node.origin;
+    let children: Vec<Node> = row
+        .children
+        .iter()
+        .flat_map(|holder| take(&mut node, holder.key))
+        .collect();
+    let condition = node
+        .as_object_mut()
+        .and_then(|object| object.remove("visibleIf"))
+        .filter(|condition| !condition.is_null());
+    match condition {
+        Some(condition) if !children.is_empty() => {
+            let then = Node::array(at, children);
+            vec![Node::block(
+                at,
+                "if",
+                vec![("cond", condition), ("then", then)],
+            )]
+        }
+        _ => children,
     }
+}
+
+/// The block as one of another type, with the keys that both know; in an `if` when it had a
+/// condition that the other type has not.
+fn convert(mut node: Node, kind: &'static str) -> Node {
+    let at = node.origin;
+    let condition = node
+        .as_object_mut()
+        .filter(|_| kind != "cell")
+        .and_then(|object| object.remove("visibleIf"))
+        .filter(|condition| !condition.is_null());
     let ours: Vec<&str> = grammar::block(kind)
         .map(|row| row.all().map(|attribute| attribute.name).collect())
         .unwrap_or_default();
-    object
-        .0
-        .retain(|(key, _)| key == "type" || ours.contains(&key.as_str()));
+    if let Some(object) = node.as_object_mut() {
+        object
+            .0
+            .retain(|(key, _)| key == "type" || ours.contains(&key.as_str()));
+        if let Some(node) = object.find_mut("type") {
+            node.value = Value::String(kind.to_owned());
+        }
+    }
+    match condition {
+        Some(condition) => {
+            let then = Node::array(at, vec![node]);
+            Node::block(at, "if", vec![("cond", condition), ("then", then)])
+        }
+        None => node,
+    }
 }
 
 /// A block that stood among spans, with our names of type and keys.

@@ -34,11 +34,35 @@ pub(crate) fn document(root: &mut Node, pass: &mut Pass<'_, '_>) {
         }
     }
     table(object, grammar::DOCUMENT, "the document", at, pass);
+    default_lang(object, pass);
     for (key, node) in kept.0 {
         object.put(&key, node);
     }
     if let Some(body) = object.find_mut("root") {
         walk_mut(body, &mut |node| block(node, pass));
+    }
+}
+
+/// A language that is stated as unknown gives way to the one of the policy.
+fn default_lang(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let policy = object.find("policy").and_then(Node::as_object);
+    let usual = policy.and_then(|policy| policy.string("defaultLang"));
+    let Some(usual) = usual.map(str::to_owned) else {
+        return;
+    };
+    let meta = object.find_mut("meta").and_then(Node::as_object_mut);
+    let Some(lang) = meta.and_then(|meta| meta.find_mut("lang")) else {
+        return;
+    };
+    if lang.as_str() == Some("und") && usual != "und" {
+        pass.findings.mend(
+            Code::A11yLangMissing,
+            lang.origin,
+            "The language is stated as unknown.",
+            "lang.default",
+            format!("und to {usual}"),
+        );
+        lang.value = Value::String(usual);
     }
 }
 
@@ -62,8 +86,48 @@ fn block(node: &mut Node, pass: &mut Pass<'_, '_>) {
     }
     let attributes: Vec<Attribute> = row.all().copied().collect();
     table(&mut own, &attributes, row.name, at, pass);
+    if row.name == "image" {
+        decorative(&mut own, at, pass);
+    }
     object.0 = children;
     object.0.append(&mut own.0);
+}
+
+/// Parts of the names of pictures that say nothing.
+const DECORATIONS: &[&str] = &[
+    "spacer",
+    "divider",
+    "shadow",
+    "border",
+    "decor",
+    "ornament",
+    "separator",
+    "curve",
+    "pattern",
+    "background",
+];
+
+/// A picture without words that by its name is there for the look only.
+fn decorative(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
+    let said = object.has("alt") || object.has("decorative") || object.has("href");
+    let src = object.string("src").unwrap_or_default();
+    let file = src.split(['?', '#']).next().unwrap_or_default();
+    let file = file
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if said || !DECORATIONS.iter().any(|part| file.contains(part)) {
+        return;
+    }
+    pass.findings.mend(
+        Code::ImageNoAlt,
+        at,
+        "The image has no alt; by its name it decorates.",
+        "alt.decorative",
+        "decorative: true added",
+    );
+    object.put("decorative", Node::bool(at, true));
 }
 
 /// Checks an object against the rows of its keys.
@@ -171,13 +235,24 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Pad => Some(pad::read(node, pass)),
         Form::Condition => Some(condition(node, pass)),
         Form::Lang => Some(enumeration::lang(node, pass)),
-        Form::Object(rows) => Some(object(node, name, rows, pass)),
-        Form::Objects(rows, most) => Some(objects(node, name, rows, most, pass)),
+        Form::Object(rows) => Some(object(node, name, rows, pass)).filter(says_something),
+        Form::Objects(rows, most) => {
+            Some(objects(node, name, rows, most, pass)).filter(says_something)
+        }
         Form::Attrs => attrs(node, pass),
         Form::Name => Some(path(node, name, false, pass)),
         Form::Path => Some(path(node, name, true, pass)),
         Form::Item => Some(enumeration::item(node, pass)),
         Form::Any => Some(sample(node)),
+    }
+}
+
+/// Whether a list or object holds anything.
+fn says_something(node: &Node) -> bool {
+    match &node.value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(object) => !object.0.is_empty(),
+        _ => true,
     }
 }
 
@@ -389,9 +464,15 @@ fn sample(node: &Node) -> Node {
     let Ok((mut inner, ..)) = crate::draft::parse(text) else {
         return node.clone();
     };
+    if inner.depth() > SAMPLE_DEPTH {
+        return node.clone();
+    }
     inner.settle_at(node.origin);
     inner
 }
+
+/// Deepest nesting of a sample that is given as text.
+const SAMPLE_DEPTH: usize = 8;
 
 /// Attributes that are passed through; `None` when none is left.
 fn attrs(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {

@@ -32,7 +32,11 @@ pub struct Difference {
 pub fn diff<'a, 'b>(before: impl Into<Input<'a>>, after: impl Into<Input<'b>>) -> Difference {
     let (before, after) = (repair(before), repair(after));
     if before.unusable || after.unusable {
-        let issues = if before.unusable { before.issues } else { after.issues };
+        let issues = if before.unusable {
+            before.issues
+        } else {
+            after.issues
+        };
         return Difference {
             ok: false,
             equal: false,
@@ -226,7 +230,12 @@ impl Differ {
         };
         for key in CHILD_KEYS {
             let mut last: Option<String> = None;
-            for child in goal.get(key).and_then(Value::as_array).into_iter().flatten() {
+            for child in goal
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 let Some(child_id) = id_of(child) else {
                     continue;
                 };
@@ -235,7 +244,12 @@ impl Differ {
             }
         }
         for key in CHILD_KEYS {
-            for child in goal.get(key).and_then(Value::as_array).into_iter().flatten() {
+            for child in goal
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+            {
                 self.keys(child, kept);
                 self.place(child, kept);
             }
@@ -310,7 +324,9 @@ impl Differ {
         let Some((found, at)) = steps.pop() else {
             return false;
         };
-        let holder = steps.iter().try_fold(root, |at, (key, index)| at.get(key)?.get(*index));
+        let holder = steps
+            .iter()
+            .try_fold(root, |at, (key, index)| at.get(key)?.get(*index));
         let Some(holder) = holder.filter(|holder| id_of(holder) == Some(parent) && found == key)
         else {
             return false;
@@ -359,7 +375,9 @@ impl Differ {
                 .collect();
             gone.sort_unstable();
             // The outermost first: what is inside goes with it.
-            let outer = gone.iter().min_by_key(|id| way(root, id).map_or(usize::MAX, |steps| steps.len()));
+            let outer = gone
+                .iter()
+                .min_by_key(|id| way(root, id).map_or(usize::MAX, |steps| steps.len()));
             let Some(id) = outer.map(|id| (*id).to_owned()) else {
                 return;
             };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{SchemaKind, reference};
+use super::{RICH, SchemaKind, reference};
 use crate::{
     grammar::{self, Attribute, BLOCKS, BlockRow, Form, Level, TextUse},
     model::{Operator, VariableType},
@@ -12,8 +12,11 @@ use crate::{
 pub(super) fn schema() -> Value {
     let mut definitions = Map::new();
     definitions.insert("condition".to_owned(), condition());
-    definitions.insert("text".to_owned(), text());
-    for row in BLOCKS.iter().filter(|row| row.level != Level::Control && row.name != "body") {
+    definitions.insert(RICH.to_owned(), text());
+    for row in BLOCKS
+        .iter()
+        .filter(|row| row.level != Level::Control && row.name != "body")
+    {
         definitions.insert(row.name.to_owned(), block(row, children(row)));
     }
     // One `if` and one `each` around what these hold, not around each other.
@@ -22,14 +25,17 @@ pub(super) fn schema() -> Value {
             continue;
         };
         for control in BLOCKS.iter().filter(|row| row.level == Level::Control) {
-            let held = held(control, holder);
+            let held = held(holder);
             let lists = control.children.iter().map(|list| (list.key, held.clone()));
             let name = format!("{}-in-{}", control.name, holder.name);
             definitions.insert(name, block(control, lists.collect()));
         }
     }
     let mut properties = Map::new();
-    properties.insert("version".to_owned(), json!({ "type": "integer", "enum": [VERSION] }));
+    properties.insert(
+        "version".to_owned(),
+        json!({ "type": "integer", "enum": [VERSION] }),
+    );
     for attribute in grammar::DOCUMENT {
         properties.insert(attribute.name.to_owned(), self::attribute(attribute));
     }
@@ -62,8 +68,14 @@ fn nullable(schema: Value) -> Value {
 
 fn block(row: &BlockRow, lists: Vec<(&'static str, Value)>) -> Value {
     let mut properties = Map::new();
-    properties.insert("type".to_owned(), json!({ "type": "string", "enum": [row.name] }));
-    for attribute in row.all().filter(|attribute| !matches!(attribute.form, Form::Attrs)) {
+    properties.insert(
+        "type".to_owned(),
+        json!({ "type": "string", "enum": [row.name] }),
+    );
+    for attribute in row
+        .all()
+        .filter(|attribute| !matches!(attribute.form, Form::Attrs))
+    {
         let mut schema = self::attribute(attribute);
         if matches!(row.name, "cell") && attribute.name == "text" {
             // As deep as such modes allow.
@@ -97,7 +109,7 @@ fn children(row: &BlockRow) -> Vec<(&'static str, Value)> {
 }
 
 /// What an `if` or `each` in `holder` holds; a panel is too deep for one.
-fn held(_control: &BlockRow, holder: &BlockRow) -> Value {
+fn held(holder: &BlockRow) -> Value {
     let names = holder.accepts().iter().filter(|name| {
         **name != "panel" && grammar::block(name).is_some_and(|row| row.level != Level::Control)
     });
@@ -107,7 +119,11 @@ fn held(_control: &BlockRow, holder: &BlockRow) -> Value {
 
 fn attribute(attribute: &Attribute) -> Value {
     let schema = form(attribute.form);
-    let mut schema = if attribute.required { schema } else { nullable(schema) };
+    let mut schema = if attribute.required {
+        schema
+    } else {
+        nullable(schema)
+    };
     if let Some(object) = schema.as_object_mut()
         && !object.contains_key("$ref")
     {
@@ -117,9 +133,7 @@ fn attribute(attribute: &Attribute) -> Value {
 }
 
 fn object(rows: &[Attribute]) -> Value {
-    let properties = rows
-        .iter()
-        .map(|row| (row.name.to_owned(), attribute(row)));
+    let properties = rows.iter().map(|row| (row.name.to_owned(), attribute(row)));
     closed(properties.collect())
 }
 
@@ -127,8 +141,8 @@ fn form(form: Form) -> Value {
     let string = || json!({ "type": "string" });
     match form {
         Form::Text(TextUse::Plain) => string(),
-        Form::Text(_) => reference("text"),
-        Form::Texts => json!({ "type": "array", "items": reference("text") }),
+        Form::Text(_) => reference(RICH),
+        Form::Texts => json!({ "type": "array", "items": reference(RICH) }),
         Form::Bool => json!({ "type": "boolean" }),
         Form::Integer(..) => json!({ "type": "integer" }),
         Form::Decimal(..) | Form::Percent => json!({ "type": "number" }),
@@ -196,7 +210,10 @@ fn condition() -> Value {
     };
     let mut test = Map::new();
     test.insert("var".to_owned(), json!({ "type": "string" }));
-    test.insert("op".to_owned(), json!({ "type": "string", "enum": operators }));
+    test.insert(
+        "op".to_owned(),
+        json!({ "type": "string", "enum": operators }),
+    );
     test.insert("value".to_owned(), value);
     let test = closed(test);
     let list = json!({ "type": "array", "items": test });

@@ -192,7 +192,12 @@ fn both(one: Marks, two: Marks) -> Marks {
 }
 
 /// Takes out what the place does not allow.
-pub(super) fn restrict(pieces: Vec<Piece>, usage: TextUse, at: Origin, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+pub(super) fn restrict(
+    pieces: Vec<Piece>,
+    usage: TextUse,
+    at: Origin,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<Piece> {
     if usage == TextUse::Rich {
         return pieces;
     }

@@ -221,7 +221,11 @@ fn written_operator(
         let near = grammar::nearest(written, names());
         let near = near.map_or_else(String::new, |near| format!(" Did you mean {near}?"));
         let known: Vec<&str> = names().collect();
-        let message = format!("op is one of {}, not {}.{near}", known.join(", "), node.excerpt());
+        let message = format!(
+            "op is one of {}, not {}.{near}",
+            known.join(", "),
+            node.excerpt()
+        );
         refuse(node, message, pass);
         return None;
     };

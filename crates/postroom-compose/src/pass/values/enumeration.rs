@@ -171,7 +171,9 @@ pub(super) fn item(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
     match &node.value {
         Value::String(text) if VariableType::named(text).is_some() => node.clone(),
         Value::String(text) if text.trim_start().starts_with('{') => {
-            let Ok((mut inner, ..)) = crate::draft::parse(text) else {
+            let parsed = crate::draft::parse(text).ok();
+            let parsed = parsed.filter(|(inner, ..)| inner.depth() <= super::SAMPLE_DEPTH);
+            let Some((mut inner, ..)) = parsed else {
                 return word(node, "item", WORDS, pass);
             };
             inner.settle_at(node.origin);

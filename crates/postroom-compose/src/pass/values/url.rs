@@ -56,13 +56,12 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
             parts.insert(0, Part::Text(prefix.to_owned()));
             if let [Part::Text(prefix), Part::Text(rest), ..] = parts.as_mut_slice() {
                 // `//host` has its slashes already.
-                let doubled = prefix.ends_with("//") && rest.starts_with("//");
-                let rest = if doubled {
-                    rest.split_off(2)
-                } else {
-                    std::mem::take(rest)
+                let rest = std::mem::take(rest);
+                let rest = match rest.strip_prefix("//") {
+                    Some(host) if prefix.ends_with("//") => host,
+                    _ => rest.as_str(),
                 };
-                prefix.push_str(&rest);
+                prefix.push_str(rest);
             }
             parts.retain(|part| *part != Part::Text(String::new()));
             let mended = pass.reading(|reading| notation::join(&parts, reading));
