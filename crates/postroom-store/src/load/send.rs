@@ -86,7 +86,10 @@ pub(super) async fn load_rules(conn: &Conn, needs: &Needs, state: Shared<'_>) ->
         )
         .await?;
     for row in all(&found, rows::idempotency)? {
-        state.borrow_mut().idempotency.insert((row.identity_id, row.key), row);
+        state
+            .borrow_mut()
+            .idempotency
+            .insert((row.identity_id, row.key), row);
     }
     load_usage(conn, needs, state).await?;
     let found = conn
@@ -116,7 +119,10 @@ pub(super) async fn load_rules(conn: &Conn, needs: &Needs, state: Shared<'_>) ->
         )
         .await?;
     for row in all(&found, rows::suppression)? {
-        state.borrow_mut().suppressions.insert((row.tenant_id, row.hash), row);
+        state
+            .borrow_mut()
+            .suppressions
+            .insert((row.tenant_id, row.hash), row);
     }
     load_lists(conn, needs, state).await
 }
