@@ -18,7 +18,7 @@ pub use access::{
     platform_key, platform_keys, session,
 };
 pub use blob::{KeptBytes, kept_bytes};
-pub use contact::{ContactFilter, ContactPlace, contacts};
+pub use contact::{ContactFilter, ContactPlace, contacts, written_to};
 pub use event::{
     EventFilter, Since, changes, event, event_payload, events, import_failure_payload,
     import_failures, known_digests, oldest_pending, pending_deliveries, pending_events, position,

@@ -98,6 +98,7 @@ async fn show(
         GroupBy::Message => HashMap::new(),
         GroupBy::Thread => threads_of(call, &messages).await?,
     };
+    let known = reading::known_senders(call, &messages).await?;
     let places: HashMap<u64, usize> = nums
         .iter()
         .enumerate()
@@ -120,7 +121,12 @@ async fn show(
         )
         .await?;
         let hit = match input.group_by {
-            GroupBy::Message => Hit::Message(Box::new(search_hit(message, kept.score, evidence))),
+            GroupBy::Message => Hit::Message(Box::new(search_hit(
+                message,
+                kept.score,
+                evidence,
+                known.has(message),
+            ))),
             GroupBy::Thread => match threads.get(&message.row.thread_id) {
                 Some(thread) => {
                     let over_tenant = call.identity_if_any().is_none();
@@ -229,7 +235,12 @@ fn look(
 }
 
 /// A message as a hit.
-pub(super) fn search_hit(message: &Stored, score: f32, evidence: Evidence) -> SearchHit {
+pub(super) fn search_hit(
+    message: &Stored,
+    score: f32,
+    evidence: Evidence,
+    known_sender: bool,
+) -> SearchHit {
     let row = &message.row;
     SearchHit {
         message_id: row.id,
@@ -243,7 +254,7 @@ pub(super) fn search_hit(message: &Stored, score: f32, evidence: Evidence) -> Se
         score: (f64::from(score) * 1_000.0).round() / 1_000.0,
         why: evidence.why,
         attachment_hits: evidence.attachments,
-        trust: reading::hit_trust(),
+        trust: reading::hit_trust(known_sender),
     }
 }
 

@@ -11,6 +11,7 @@ use roaring::RoaringTreemap;
 use super::{fresh, page};
 use crate::{
     Failure,
+    op::reading,
     operation::Call,
     view::{SearchHit, fit},
 };
@@ -115,6 +116,7 @@ async fn show(
     let nums: Vec<u64> = ranked.iter().map(|(num, _)| *num).collect();
     let scores: HashMap<u64, f32> = ranked.iter().copied().collect();
     let messages = read::messages_of_nums(call.room.store(), call.scope()?, &nums).await?;
+    let known = reading::known_senders(call, &messages).await?;
     let mut hits = Vec::with_capacity(messages.len());
     for message in &messages {
         let num = message.row.num;
@@ -129,6 +131,7 @@ async fn show(
             message,
             scores.get(&num).copied().unwrap_or(0.0),
             evidence,
+            known.has(message),
         ));
     }
     let truncated = call.for_agent() && fit(&mut hits, 4_096, TOOL_RESULT_BYTES);

@@ -26,7 +26,7 @@ pub const ROW: Operation = Operation {
     name: "mail_wait",
     title: "Wait for mail",
     description: "Wait until a message arrives that fits all filters, and get the oldest such message. Start it before you do what \
-        makes the mail come, or give `since`. When nothing came in time, `timed_out` is true and you may call again. \
+        makes the mail come, or give `since`. For the answer to a mail you sent, give `thread_id` and kind `reply`. When nothing came in time, `timed_out` is true and you may call again. \
         Verification codes are not extracted yet: read them in the message.",
     toolset: Toolset::Mail,
     permission: Permission::SearchRead,

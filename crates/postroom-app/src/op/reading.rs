@@ -1,6 +1,6 @@
 //! Stored mail as callers see it; shared by the operations that read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use postroom_core::{Direction, MessageDoc, MessageRow, attachment_id};
 use postroom_mail::TextStatus;
@@ -81,9 +81,10 @@ pub(crate) async fn message_views(
 ) -> Result<Vec<(Message, bool)>, Failure> {
     let owners = owners(call, stored).await?;
     let mut fates = sending::fates(call, stored).await?;
+    let known = known_senders(call, stored).await?;
     let views = stored.iter().map(|stored| {
         let fate = fates.remove(&stored.row.id);
-        view(stored, depth, &owners, fate)
+        view(stored, depth, &owners, fate, known.has(stored))
     });
     Ok(views.collect())
 }
@@ -114,7 +115,13 @@ async fn owners(call: &Call<'_>, stored: &[Stored]) -> Result<Owners, Failure> {
 }
 
 /// `fate` is what became of it, for a mail of ours that was sent from here.
-fn view(stored: &Stored, depth: Depth, owners: &Owners, fate: Option<Fate>) -> (Message, bool) {
+fn view(
+    stored: &Stored,
+    depth: Depth,
+    owners: &Owners,
+    fate: Option<Fate>,
+    known_sender: bool,
+) -> (Message, bool) {
     let (row, doc) = (&stored.row, &stored.doc);
     let budget = |words: Option<&str>| match words.map(|words| text(words, depth.text_chars)) {
         Some((words, was_cut)) => (Some(words), was_cut),
@@ -156,7 +163,7 @@ fn view(stored: &Stored, depth: Depth, owners: &Owners, fate: Option<Fate>) -> (
         attachments: attachments(stored),
         labels: stored.labels.clone(),
         kind: row.kind.as_str().to_owned(),
-        trust: inbound.then(|| trust(stored)),
+        trust: inbound.then(|| trust(stored, known_sender)),
         triage: inbound.then(Triage::skipped),
         quarantine_reason: None,
         refs: Vec::new(),
@@ -244,8 +251,38 @@ fn attachments(stored: &Stored) -> Vec<Attachment> {
         .collect()
 }
 
-/// What is known about a sender while no check of senders exists: nothing, and it says so.
-fn trust(stored: &Stored) -> Trust {
+/// Authors that their mailbox has written to before.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSenders(HashSet<(IdentityId, String)>);
+
+impl KnownSenders {
+    /// Whether the author of a message is one.
+    pub(crate) fn has(&self, stored: &Stored) -> bool {
+        let from = stored.row.from_address.clone();
+        from.is_some_and(|from| self.0.contains(&(stored.row.identity_id, from)))
+    }
+}
+
+/// Looks the authors of inbound messages up.
+pub(crate) async fn known_senders(
+    call: &Call<'_>,
+    stored: &[Stored],
+) -> Result<KnownSenders, Failure> {
+    let authors: BTreeSet<&str> = stored
+        .iter()
+        .filter(|stored| stored.row.direction == Direction::Inbound)
+        .filter_map(|stored| stored.row.from_address.as_deref())
+        .collect();
+    if authors.is_empty() {
+        return Ok(KnownSenders::default());
+    }
+    let found = read::written_to(call.room.store(), call.scope()?, &authors);
+    Ok(KnownSenders(found.await?))
+}
+
+/// What is known about a sender while no check of senders exists: that mail was written to them, and
+/// else nothing, and it says so.
+fn trust(stored: &Stored, known_sender: bool) -> Trust {
     let unverified = || "unverified".to_owned();
     let flags = if stored.doc.hidden_text {
         vec!["hidden_text".to_owned()]
@@ -258,7 +295,7 @@ fn trust(stored: &Stored) -> Trust {
         dkim: unverified(),
         dmarc: unverified(),
         arc: unverified(),
-        known_sender: false,
+        known_sender,
         quarantined: false,
         spam_score: None,
         automated: stored.doc.automated,
@@ -267,10 +304,10 @@ fn trust(stored: &Stored) -> Trust {
 }
 
 /// The same for a hit.
-pub(crate) fn hit_trust() -> HitTrust {
+pub(crate) fn hit_trust(known_sender: bool) -> HitTrust {
     HitTrust {
         verdict: "unverified".to_owned(),
-        known_sender: false,
+        known_sender,
         quarantined: false,
     }
 }

@@ -7,6 +7,7 @@ use crate::{
 };
 use postroom_core::{ContactRow, fold};
 use postroom_types::{IdentityId, TenantScope, Timestamp};
+use std::collections::{BTreeSet, HashSet};
 
 /// Where a page of contacts ended.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -69,6 +70,29 @@ pub async fn contacts(
         })
         .await
 }
+
+/// Which of some addresses the mailboxes in reach have written to, each with the mailbox that did.
+pub async fn written_to(
+    store: &Store,
+    scope: &TenantScope,
+    addresses: &BTreeSet<&str>,
+) -> Result<HashSet<(IdentityId, String)>, StoreError> {
+    let mut out = HashSet::new();
+    let addresses: Vec<&str> = addresses.iter().copied().collect();
+    for some in addresses.chunks(LIST) {
+        let found = Select::new("SELECT identity_id, address FROM contacts WHERE ")
+            .scope(scope)
+            .text(" AND outbound_count > 0 AND address IN ")
+            .list(some.iter().map(|address| (*address).into()))
+            .all(store, |row| Ok((rows::identity_id(row, 0)?, row.text(1)?)))
+            .await?;
+        out.extend(found);
+    }
+    Ok(out)
+}
+
+/// Values of one list in a statement.
+const LIST: usize = 256;
 
 /// 3 for the very address; 2 for a beginning of the address, the name or a word of it; 1 for the
 /// domain or one above it; 0 for the rest. Everything matches when nothing is looked for.

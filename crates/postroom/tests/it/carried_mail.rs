@@ -10,7 +10,7 @@ use crate::{
     webhooks::{Source, events, hmac_hex, post},
 };
 
-fn now_s() -> i64 {
+pub(crate) fn now_s() -> i64 {
     postroom_app::clock::Clock::now(&postroom_app::clock::SystemClock).ms() / 1000
 }
 
@@ -246,7 +246,7 @@ fn resends_mail_is_fetched_with_retries_and_lands_with_its_files() {
     });
 }
 
-fn svix(key: &[u8], signed: &str) -> String {
+pub(crate) fn svix(key: &[u8], signed: &str) -> String {
     use hmac::{KeyInit as _, Mac as _};
     let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(key).expect("any length");
     mac.update(signed.as_bytes());

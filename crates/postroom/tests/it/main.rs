@@ -21,4 +21,5 @@ mod served;
 mod shapes;
 mod source_verify;
 mod todos;
+mod transports;
 mod webhooks;

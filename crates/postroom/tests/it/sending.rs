@@ -849,3 +849,147 @@ fn an_answer_without_any_reference_finds_its_thread_by_the_address_it_goes_to() 
         },
     );
 }
+
+#[test]
+fn the_command_line_sends_answers_and_lists() {
+    on_both("serve", async |served| {
+        let ben = Desk::open(&served, BEN, "thread").await;
+        drop(Desk::open(&served, AGENT, "thread").await);
+        let words = [
+            "send",
+            "--as",
+            AGENT,
+            "--to",
+            BEN,
+            "--to",
+            "eve@outside.example",
+            "--subject",
+            "Keys",
+            "--text",
+            "Where?",
+            "--json",
+        ];
+        let sent = served.command(&words);
+        assert_eq!(sent.exit, 0, "{sent:?}");
+        assert_eq!(sent.json()["subject"], "Keys");
+        let came = ben.wait(EPOCH).await;
+        let file = served.folder().join("answer.txt");
+        std::fs::write(&file, "In the blue box.\n").expect("written");
+        let words = [
+            "reply",
+            came["id"].as_str().expect("an id"),
+            "--as",
+            BEN,
+            "--text",
+            "@answer.txt",
+            "--json",
+        ];
+        let answered = served.command(&words);
+        assert_eq!(answered.exit, 0, "{answered:?}");
+        assert_eq!(answered.json()["extracted_text"], "In the blue box.");
+        let outbox = served.command(&["outbox", "--json"]);
+        assert_eq!(
+            outbox.json()["data"].as_array().expect("a list").len(),
+            2,
+            "{outbox:?}"
+        );
+        let refused = served.command(&[
+            "send",
+            "--as",
+            AGENT,
+            "--to",
+            "nobody",
+            "--subject",
+            "S",
+            "--text",
+            "T",
+        ]);
+        assert_eq!(refused.exit, 2, "{refused:?}");
+        assert!(refused.err.contains("local@domain"), "{refused:?}");
+        let doctor = served.command(&["doctor"]);
+        assert!(doctor.out.contains("sandbox: nothing leaves"), "{doctor:?}");
+    });
+}
+
+#[test]
+fn the_page_shows_sent_mail_to_its_owner_and_lets_its_html_do_nothing() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let html = "<p>Hello <b>Ada</b></p><script>alert(1)</script><img src=\"https://spy.example/x.png\"><form action=\"https://spy.example/\"><input></form>";
+        let mail = json!({
+            "to": ["ada@outside.example"], "subject": "<b>Bold</b>", "html": html, "idempotency_key": "page",
+        });
+        let sent = ann.send(mail).await;
+        let list = format!("{}/outbox", served.local_url());
+        let stranger = Reply::of(served.http.get(&list).send().await.expect("an answer")).await;
+        assert_eq!(stranger.status, 403);
+        assert!(!stranger.body.contains("Bold"));
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .expect("a client");
+        let entered = client
+            .get(served.text("owner_link"))
+            .send()
+            .await
+            .expect("an answer");
+        let cookie = entered.headers()["set-cookie"]
+            .to_str()
+            .expect("text")
+            .split(';')
+            .next()
+            .expect("a pair")
+            .to_owned();
+        let page = async |path: &str| {
+            let url = format!("{}{path}", served.local_url());
+            Reply::of(
+                client
+                    .get(url)
+                    .header("cookie", &cookie)
+                    .send()
+                    .await
+                    .expect("an answer"),
+            )
+            .await
+        };
+        let listed = page("/outbox").await;
+        assert_eq!(listed.status, 200, "{listed:?}");
+        assert!(
+            listed.body.contains("&lt;b&gt;Bold&lt;/b&gt;") && listed.body.contains("sandbox"),
+            "{listed:?}"
+        );
+        let path = format!(
+            "/outbox/{}/{}",
+            sent["identity_id"].as_str().expect("an id"),
+            sent["id"].as_str().expect("an id")
+        );
+        let one = page(&path).await;
+        assert!(
+            one.body.contains("sandbox=\"\"") && one.body.contains("ada@outside.example"),
+            "{one:?}"
+        );
+        assert!(!one.body.contains("<script"));
+        let policy = one
+            .header("content-security-policy")
+            .expect("a policy")
+            .to_owned();
+        assert!(
+            policy.contains("frame-src 'self'") && policy.contains("default-src 'none'"),
+            "{policy}"
+        );
+        let framed = page(&format!("{path}/html")).await;
+        assert!(framed.body.contains("Hello"), "{framed:?}");
+        for bad in ["<script", "spy.example", "<form"] {
+            assert!(!framed.body.contains(bad), "{bad}: {framed:?}");
+        }
+        let policy = framed
+            .header("content-security-policy")
+            .expect("a policy")
+            .to_owned();
+        assert!(
+            policy.starts_with("sandbox;") && policy.contains("default-src 'none'"),
+            "{policy}"
+        );
+    });
+}
