@@ -9,7 +9,7 @@ use crate::{
     bench::Http,
     postfix::{self, Postfix},
     process,
-    sending::{self, Mailbox},
+    sending::{self, Mailboxes},
     server, test,
 };
 
@@ -27,11 +27,11 @@ pub(crate) fn run() -> Result<()> {
         .env("POSTROOM_EGRESS_EXTRA_CA", postfix.certificate())
         .stderr(std::process::Stdio::null());
     let (ready, running) = server::start(&mut command)?;
-    let mailbox = Mailbox::create(&ready)?;
-    let mut client = Http::connect(server::text(&ready, "url")?, &mailbox.key)?;
+    let mailboxes = Mailboxes::create(&ready, 1)?;
+    let mut client = Http::connect(server::text(&ready, "url")?, &mailboxes.key)?;
     let mut sent = Vec::new();
     for mail in mails() {
-        let answer = mailbox.send(&mut client, &mail)?;
+        let answer = mailboxes.send(&mut client, 0, &mail)?;
         sent.push(json!({"asked": mail, "answer": answer}));
     }
     let script = folder.path().join("receiver.py");
@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<()> {
     let said = process::output(
         Command::new("python3")
             .arg(script)
-            .args([server::text(&ready, "url")?, &mailbox.key])
+            .args([server::text(&ready, "url")?, &mailboxes.key])
             .arg(told)
             .arg(postfix.maildir()),
     )?;

@@ -1,4 +1,4 @@
-//! What a server that sends needs around it: the sink as its relay, and a mailbox that may write to
+//! What a server that sends needs around it: the sink as its relay, and mailboxes that may write to
 //! anyone.
 
 use std::{
@@ -100,41 +100,44 @@ pub(crate) fn relay(command: &mut Command, port: u16) -> &mut Command {
         .env("POSTROOM_RATE_TENANT", "1000000")
 }
 
-/// A mailbox that sends.
-#[derive(Clone)]
-pub(crate) struct Mailbox {
-    /// The path that sends are posted to.
-    path: String,
+/// Sends of one mailbox: fewer than it may send in a minute, some of them repeated.
+const SENDS_EACH: usize = 80;
+
+/// Mailboxes that send, as many as a number of sends needs.
+pub(crate) struct Mailboxes {
+    /// The paths that sends are posted to.
+    paths: Vec<String>,
     /// The key that may do so.
     pub(crate) key: String,
 }
 
-impl Mailbox {
-    /// Creates it with an owner, in a tenant whose caps are out of the way.
-    pub(crate) fn create(ready: &Value) -> Result<Self> {
+impl Mailboxes {
+    /// Creates them with an owner, in a tenant whose caps are out of the way.
+    pub(crate) fn create(ready: &Value, sends: usize) -> Result<Self> {
         const MANY: u64 = 1_000_000;
         let key = server::text(ready, "admin_key")?.to_owned();
         let mut client = Http::connect(server::text(ready, "url")?, &key)?;
         let caps = json!({"identity_daily_send_cap": MANY, "tenant_daily_send_cap": MANY});
         client.call("PATCH", "/v1/policy", &caps.to_string())?;
-        let wanted = json!({
-            "address": format!("agent@{DOMAIN}"),
-            "display_name": "Agent",
-            "owner": {"name": "Owner", "email": format!("owner@{DOMAIN}")},
-        });
-        let made = client.call("POST", "/v1/identities", &wanted.to_string())?;
-        let id = server::text(&made, "id")?;
-        let own = json!({"send_policy": {"daily_cap": MANY}});
-        client.call("PATCH", &format!("/v1/identities/{id}"), &own.to_string())?;
-        Ok(Self {
-            path: format!("/v1/identities/{id}/messages"),
-            key,
-        })
+        let mut paths = Vec::new();
+        for number in 0..sends.div_ceil(SENDS_EACH).max(1) {
+            let wanted = json!({
+                "address": format!("agent{number}@{DOMAIN}"),
+                "display_name": "Agent",
+                "owner": {"name": "Owner", "email": format!("owner@{DOMAIN}")},
+            });
+            let made = client.call("POST", "/v1/identities", &wanted.to_string())?;
+            let id = server::text(&made, "id")?;
+            paths.push(format!("/v1/identities/{id}/messages"));
+        }
+        Ok(Self { paths, key })
     }
 
-    /// Sends one mail and gives its answer: 202 and the message, or an error.
-    pub(crate) fn send(&self, client: &mut Http, mail: &Value) -> Result<Value> {
-        client.call("POST", &self.path, &mail.to_string())
+    /// Sends the mail of a number and gives its answer: 202 and the message, or an error.
+    pub(crate) fn send(&self, client: &mut Http, number: usize, mail: &Value) -> Result<Value> {
+        let place = number / SENDS_EACH % self.paths.len().max(1);
+        let path = self.paths.get(place).context("no mailbox")?;
+        client.call("POST", path, &mail.to_string())
     }
 }
 

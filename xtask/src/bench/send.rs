@@ -17,7 +17,7 @@ use crate::{
     postfix::Postfix,
     process,
     process::Running,
-    sending::{self, Mailbox, Sink},
+    sending::{self, Mailboxes, Sink},
     server,
 };
 
@@ -43,9 +43,10 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
         let arguments = ["build", "--release", "--locked", "-p", package, what];
         process::run("cargo", &arguments)?;
     }
-    let ours = Ours::start()?;
-    report.row(ours.steady(count.min(RATE * 60))?);
-    report.row(ours.flood(count)?);
+    let steady = count.min(RATE * 60);
+    let ours = Ours::start(steady + count)?;
+    report.row(ours.steady(steady)?);
+    report.row(ours.flood(steady, count)?);
     drop(ours);
     if peers {
         report.row(through_postfix(count)?);
@@ -66,14 +67,14 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
 /// A server of ours with its sink.
 struct Ours {
     sink: Sink,
-    mailbox: Mailbox,
+    mailboxes: Mailboxes,
     url: String,
     _running: Running,
     _folder: tempfile::TempDir,
 }
 
 impl Ours {
-    fn start() -> Result<Self> {
+    fn start(sends: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let sink = sink(folder.path())?;
         let mut command = Command::new(postroom());
@@ -82,7 +83,7 @@ impl Ours {
         let (ready, running) = server::start(&mut command)?;
         Ok(Self {
             sink,
-            mailbox: Mailbox::create(&ready)?,
+            mailboxes: Mailboxes::create(&ready, sends)?,
             url: server::text(&ready, "url")?.to_owned(),
             _running: running,
             _folder: folder,
@@ -94,7 +95,7 @@ impl Ours {
     fn steady(&self, count: usize) -> Result<Vec<String>> {
         let began = Instant::now();
         let due = |number: usize| began + Duration::from_secs_f64(number as f64 / RATE as f64);
-        let mut times = self.call(count, "steady", |number| {
+        let mut times = self.call(0, count, |number| {
             std::thread::sleep(due(number).saturating_duration_since(Instant::now()));
             due(number)
         })?;
@@ -109,10 +110,10 @@ impl Ours {
     }
 
     /// Calls as fast as they are answered; timed until the relay has everything.
-    fn flood(&self, count: usize) -> Result<Vec<String>> {
+    fn flood(&self, first: usize, count: usize) -> Result<Vec<String>> {
         let before = self.sink.entries()?;
         let began = Instant::now();
-        let mut times = self.call(count, "flood", |_| Instant::now())?;
+        let mut times = self.call(first, count, |_| Instant::now())?;
         wait_for(&self.sink, before + count)?;
         let seconds = began.elapsed().as_secs_f64();
         Ok(row(
@@ -123,11 +124,11 @@ impl Ours {
         ))
     }
 
-    /// Sends from all callers; the time of each call from when it was due, milliseconds.
+    /// Sends the mails of these numbers from all callers; the time of each call from when it was due, milliseconds.
     fn call(
         &self,
+        first: usize,
         count: usize,
-        name: &str,
         due: impl Fn(usize) -> Instant + Sync,
     ) -> Result<Vec<f64>> {
         std::thread::scope(|scope| {
@@ -135,12 +136,12 @@ impl Ours {
                 .map(|caller| {
                     let due = &due;
                     scope.spawn(move || -> Result<Vec<f64>> {
-                        let mut client = Http::connect(&self.url, &self.mailbox.key)?;
+                        let mut client = Http::connect(&self.url, &self.mailboxes.key)?;
                         let mut times = Vec::new();
                         for number in (caller..count).step_by(CALLERS) {
-                            let mail = made(name, number);
+                            let mail = made(first + number);
                             let begun = due(number);
-                            self.mailbox.send(&mut client, &mail)?;
+                            self.mailboxes.send(&mut client, first + number, &mail)?;
                             times.push(begun.elapsed().as_secs_f64() * 1e3);
                         }
                         Ok(times)
@@ -159,9 +160,9 @@ impl Ours {
     }
 }
 
-fn made(name: &str, number: usize) -> Value {
+fn made(number: usize) -> Value {
     let recipient = format!("r{number}@sink.example");
-    sending::mail(&format!("{name}-{number}"), &recipient, TEXT_BYTES)
+    sending::mail(&format!("key-{number}"), &recipient, TEXT_BYTES)
 }
 
 /// Postfix between a load client and the sink.

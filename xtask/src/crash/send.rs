@@ -23,7 +23,7 @@ use super::{Database, deliveries, next, smtp};
 use crate::{
     bench::Http,
     process::Running,
-    sending::{self, Mailbox, Sink},
+    sending::{self, Mailboxes, Sink},
     server, test,
 };
 
@@ -72,7 +72,7 @@ pub(super) fn run(folder: &Path, database: &Database, run: &Run) -> Result<()> {
         })
     };
     let (ready, running) = start("127.0.0.1:0")?;
-    let mailbox = Mailbox::create(&ready)?;
+    let mailboxes = Mailboxes::create(&ready, run.count)?;
     let url = server::text(&ready, "url")?.to_owned();
     let address = url.trim_start_matches("http://").trim_end_matches('/');
     let pace = Pace {
@@ -83,8 +83,8 @@ pub(super) fn run(folder: &Path, database: &Database, run: &Run) -> Result<()> {
     let (running, kills) = std::thread::scope(|scope| {
         let callers: Vec<_> = (0..CALLERS)
             .map(|caller| {
-                let (told, mailbox, url, pace) = (told.clone(), &mailbox, &url, &pace);
-                scope.spawn(move || call(caller, run.count, mailbox, url, pace, &told))
+                let (told, mailboxes, url, pace) = (told.clone(), &mailboxes, &url, &pace);
+                scope.spawn(move || call(caller, run.count, mailboxes, url, pace, &told))
             })
             .collect();
         let killed = kill(run, running, &steps, &pace, || Ok(start(address)?.1));
@@ -166,7 +166,7 @@ const QUEUED: &str = "queued";
 fn call(
     caller: usize,
     count: usize,
-    mailbox: &Mailbox,
+    mailboxes: &Mailboxes,
     url: &str,
     pace: &Pace,
     told: &Sender<String>,
@@ -181,11 +181,11 @@ fn call(
         }
         let key = format!("key-{number}");
         let mail = sending::mail(&key, &recipient(number, pace.put_off), 1_500);
-        let first = patiently(&mut client, mailbox, url, &mail)?;
+        let first = patiently(&mut client, mailboxes, url, number, &mail)?;
         let _ = told.send(QUEUED.to_owned());
         // Whoever asks again gets the same mail.
         if number % 5 == 0 {
-            let again = patiently(&mut client, mailbox, url, &mail)?;
+            let again = patiently(&mut client, mailboxes, url, number, &mail)?;
             ensure!(
                 again["id"] == first["id"] && again["deduplicated"] == true,
                 "a repeated call made another mail: {again}"
@@ -197,18 +197,19 @@ fn call(
 
 fn patiently(
     client: &mut Option<Http>,
-    mailbox: &Mailbox,
+    mailboxes: &Mailboxes,
     url: &str,
+    number: usize,
     mail: &Value,
 ) -> Result<Value> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let tried = match client.take() {
             Some(client) => Ok(client),
-            None => Http::connect(url, &mailbox.key),
+            None => Http::connect(url, &mailboxes.key),
         };
         let sent = tried.and_then(|mut open| {
-            let answer = mailbox.send(&mut open, mail)?;
+            let answer = mailboxes.send(&mut open, number, mail)?;
             *client = Some(open);
             Ok(answer)
         });
