@@ -71,7 +71,7 @@ codes! {
     CursorExpired = "cursor_expired", 410, false, 2, "The cursor is older than 24 hours.", "Start again without a cursor.";
     DailyCapReached = "daily_cap_reached", 429, true, 1, "As much was sent today as may be.", "Try again after details.resets_at, with the same key.";
     Deferred = "deferred", 409, true, 1, "The queue gives out no work now.", "Wait until the queue goes on, then claim again.";
-    DomainNotReady = "domain_not_ready", 409, true, 1, "Mail cannot leave from this domain yet.", "Send from an address of a verified domain, or ask the operator to verify this one.";
+    DomainNotReady = "domain_not_ready", 409, true, 1, "Mail cannot leave from this domain yet.", "Send from an address of a domain that may send, or ask the operator to name this one in [transport] domains.";
     DomainUnavailable = "domain_unavailable", 409, false, 2, "The domain belongs to somebody else.", "Use a domain of your own, or a username under the deployment's.";
     DraftNotFound = "draft_not_found", 404, false, 1, "There is no such draft.", "Take draft ids from the list of drafts.";
     Forbidden = "forbidden", 403, false, 2, "The key may not do this.", "Ask for a key with the permission that is named.";
