@@ -3,11 +3,11 @@
 use crate::{
     Outcome, Sha256Bytes,
     row::{
-        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DomainRow, DraftRow,
-        EventRow, FeedRow, IdempotencyRow, IdentityRow, ImportFailureRow, KeyRow, KeySecretRow,
-        LabelRow, ListEntryRow, MessageRow, MessageStatus, OwnerLinkRow, PolicyRow, QueueRow,
-        ResultSetRow, SendRow, SessionRow, SourceRow, SuppressionRow, TenantRow, ThreadKeyRow,
-        ThreadRow, TodoRow, UploadRow, UsageRow,
+        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DocumentSessionRow,
+        DocumentStateRow, DomainRow, DraftRow, EventRow, FeedRow, IdempotencyRow, IdentityRow,
+        ImportFailureRow, KeyRow, KeySecretRow, LabelRow, ListEntryRow, MessageRow, MessageStatus,
+        OwnerLinkRow, PolicyRow, QueueRow, ResultSetRow, SendRow, SessionRow, SourceRow,
+        SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UploadRow, UsageRow,
     },
 };
 use postroom_types::{DraftId, IdentityId, KeyId, SourceId, TenantId, ThreadId, Timestamp, TodoId};
@@ -219,6 +219,8 @@ pub enum Change {
     PutPolicy(Box<PolicyRow>),
     /// A draft.
     PutDraft(Box<DraftRow>),
+    /// A document that is worked on, with its newest state; states past the limit go.
+    PutDocument(Box<DocumentSessionRow>, Box<DocumentStateRow>),
     /// A draft that was dropped or sent.
     RemoveDraft {
         /// The tenant.

@@ -1,9 +1,11 @@
 //! What can be asked of the store, as a closed list.
 
+mod document;
 mod send;
 mod source;
 mod todo;
 
+pub use document::PutDocument;
 pub use send::{
     ClaimSends, DeliveryEvent, DeliveryReport, DeliverySubject, ExpireClaims, Idempotency,
     ListEntry, OutgoingMail, PutDraft, PutSuppression, PutUpload, QueueMessage, RecipientOutcome,
@@ -242,6 +244,8 @@ pub enum Command {
         /// The draft.
         draft: DraftId,
     },
+    /// Saves a round of work on a document.
+    PutDocument(PutDocument),
     /// Keeps a file to attach.
     PutUpload(Box<PutUpload>),
     /// Changes a tenant's policy.

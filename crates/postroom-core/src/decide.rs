@@ -2,6 +2,7 @@
 
 mod arrival;
 mod arrive;
+mod document;
 mod identity;
 mod ingest;
 mod key;
@@ -157,6 +158,7 @@ fn decide_sending(
         } => send::cancel(*tenant, *identity, *message, state, context),
         Command::ResolveSend(resolve) => send::resolve(resolve, state, context),
         Command::RecordDeliveries(reports) => Ok(send::report(reports, state, context)),
+        Command::PutDocument(put) => document::put(put, state, context),
         Command::PutDraft(put) => send::put_draft(put, state, context),
         Command::RemoveDraft {
             tenant,

@@ -11,7 +11,8 @@ use crate::{
     State, Target, deployment,
 };
 use postroom_types::{
-    Address, AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, TodoId,
+    Address, AddressId, DocumentSessionId, DraftId, IdentityId, KeyId, MessageId, SourceId,
+    TenantId, ThreadId, TodoId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,6 +118,10 @@ pub struct Needs {
     pub policies: BTreeSet<TenantId>,
     /// Counters of a day, of a mailbox or of the tenant.
     pub usage: BTreeSet<(TenantId, Option<IdentityId>, String)>,
+    /// Documents that are worked on.
+    pub documents: BTreeSet<DocumentSessionId>,
+    /// Tenants whose such documents are counted.
+    pub document_counts: BTreeSet<TenantId>,
     /// Drafts.
     pub drafts: BTreeSet<DraftId>,
     /// Mailboxes whose drafts are counted.

@@ -1,9 +1,9 @@
 //! What a command comes to.
 
 use crate::row::{
-    AddressRow, CapKind, DeliveryRow, DeliveryStatus, Disposition, DomainRow, DraftRow,
-    IdentityRow, KeyRow, ListEntryRow, MessageStatus, PolicyRow, QueueRow, RecipientField, SendRow,
-    SourceRow, SuppressionRow, TenantRow, TodoRow, UploadRow,
+    AddressRow, CapKind, DeliveryRow, DeliveryStatus, Disposition, DocumentSessionRow, DomainRow,
+    DraftRow, IdentityRow, KeyRow, ListEntryRow, MessageStatus, PolicyRow, QueueRow,
+    RecipientField, SendRow, SourceRow, SuppressionRow, TenantRow, TodoRow, UploadRow,
 };
 use crate::{PauseReason, SendRef};
 use postroom_types::{ErrorCode, IdentityId, MessageId, ThreadId, Timestamp, TodoId};
@@ -77,6 +77,8 @@ pub enum Outcome {
     DeliveriesRecorded(Vec<DeliveryUpdate>),
     /// The tenant's policy as it is now.
     Policy(Box<PolicyRow>),
+    /// The document that is worked on as it is now.
+    Document(Box<DocumentSessionRow>),
     /// The draft as it is now.
     Draft(Box<DraftRow>),
     /// The file that was kept.

@@ -1,6 +1,7 @@
 //! Rows: what the store keeps, as plain values shared by every room above.
 
 mod arrival;
+mod document;
 mod mail;
 mod person;
 mod policy;
@@ -12,6 +13,7 @@ pub use arrival::{
     Disposition, EventRow, EventState, Family, FeedKind, FeedRow, ImportFailureRow, Sha256Bytes,
     TrustMode,
 };
+pub use document::{DocumentSessionRow, DocumentStateRow};
 pub use mail::{
     ContactRow, Direction, KeyHash, LabelRow, MessageRow, MessageStatus, Participant, ResultSetRow,
     ThreadHold, ThreadKeyRow, ThreadRow, key_hash,

@@ -6,15 +6,15 @@ mod work;
 use crate::{
     Change, ClaimSpec, KeyHash, Sha256Bytes,
     row::{
-        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DomainRow, DraftRow,
-        EventRow, IdempotencyRow, IdentityRow, KeyRow, KeySecretRow, ListDirection, ListKind,
-        MessageRow, OwnerLinkRow, PolicyRow, QueueRow, SendRow, SourceRow, SuppressionRow,
-        TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UsageRow,
+        AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DocumentSessionRow,
+        DomainRow, DraftRow, EventRow, IdempotencyRow, IdentityRow, KeyRow, KeySecretRow,
+        ListDirection, ListKind, MessageRow, OwnerLinkRow, PolicyRow, QueueRow, SendRow, SourceRow,
+        SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UsageRow,
     },
 };
 use postroom_types::{
-    AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, TenantId, ThreadId, Timestamp,
-    TodoId,
+    AddressId, DocumentSessionId, DraftId, IdentityId, KeyId, MessageId, SourceId, TenantId,
+    ThreadId, Timestamp, TodoId,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -130,6 +130,10 @@ pub struct State {
     pub policies: HashMap<TenantId, PolicyRow>,
     /// Counters of a day.
     pub usage: HashMap<(TenantId, Option<IdentityId>, String), UsageRow>,
+    /// Documents that are worked on.
+    pub documents: HashMap<DocumentSessionId, DocumentSessionRow>,
+    /// How many of them each tenant has.
+    pub document_counts: HashMap<TenantId, u64>,
     /// Drafts.
     pub drafts: HashMap<DraftId, DraftRow>,
     /// Drafts per mailbox.

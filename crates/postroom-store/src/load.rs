@@ -1,6 +1,7 @@
 //! Loading the slice of state that a batch of commands names, set-based: one statement per kind,
 //! however many commands wait.
 
+mod document;
 mod mail;
 mod people;
 mod send;
@@ -61,7 +62,9 @@ pub(crate) async fn locked(
     let counters = ask_counters(conn, &needs.counters).await?;
     let shared = RefCell::new(std::mem::take(state));
     let locking = async { put_counters(&counters.rows().await?, &shared) };
-    let (locked, loaded) = tokio::join!(locking, load_into(conn, needs, &shared, now));
+    // All look-ups at once are a large future; the writer's own stays small.
+    let loading = Box::pin(load_into(conn, needs, &shared, now));
+    let (locked, loaded) = tokio::join!(locking, loading);
     *state = shared.into_inner();
     match telling([locked, loaded]) {
         // What failed before was sent without waiting for it.
@@ -127,7 +130,7 @@ fn put_counters(found: &[Row], state: Shared<'_>) -> Sql<()> {
 /// Loads what `needs` names into `state`, as it is at `now`.
 pub(crate) async fn load(conn: &Conn, needs: &Needs, state: &mut State, now: Timestamp) -> Sql<()> {
     let shared = RefCell::new(std::mem::take(state));
-    let loaded = load_into(conn, needs, &shared, now).await;
+    let loaded = Box::pin(load_into(conn, needs, &shared, now)).await;
     *state = shared.into_inner();
     loaded
 }
@@ -158,12 +161,13 @@ async fn load_into(conn: &Conn, needs: &Needs, state: Shared<'_>, now: Timestamp
         telling([sources, todos, queues, claims, sweeps])
     };
     let sending = async {
-        let (sends, rules, drafts) = tokio::join!(
+        let (sends, rules, drafts, documents) = tokio::join!(
             send::load_sends(conn, needs, state),
             send::load_rules(conn, needs, state),
             send::load_drafts(conn, needs, state, now),
+            document::load_documents(conn, needs, state),
         );
-        telling([sends, rules, drafts])
+        telling([sends, rules, drafts, documents])
     };
     let (people, events, mail, contacts, work, sending) = tokio::join!(
         people,
@@ -181,10 +185,8 @@ fn telling<const N: usize>(results: [Sql<()>; N]) -> Sql<()> {
     let mut told = Ok(());
     for error in results.into_iter().filter_map(std::result::Result::err) {
         let aftermath = matches!(&error, LoadError::Sql(error) if error.is_aftermath());
-        if told.is_ok() {
-            told = Err(error);
-        } else if !aftermath && matches!(&told, Err(LoadError::Sql(known)) if known.is_aftermath())
-        {
+        let known = matches!(&told, Err(LoadError::Sql(known)) if known.is_aftermath());
+        if told.is_ok() || (known && !aftermath) {
             told = Err(error);
         }
     }
@@ -197,7 +199,8 @@ mod tests {
     use crate::{connect::Target, schema};
     use postroom_core::{ClaimSpec, ListDirection};
     use postroom_types::{
-        AddressId, DraftId, IdentityId, KeyId, MessageId, SourceId, ThreadId, Timestamp, TodoId,
+        AddressId, DocumentSessionId, DraftId, IdentityId, KeyId, MessageId, SourceId, ThreadId,
+        Timestamp, TodoId,
     };
 
     /// Claimants of each kind.
@@ -274,6 +277,8 @@ mod tests {
             usage: [(tenant, Some(identity), "x".to_owned())].into(),
             drafts: [DraftId::from_parts(1, 1)].into(),
             draft_counts: [identity].into(),
+            documents: [DocumentSessionId::from_parts(1, 1)].into(),
+            document_counts: [tenant].into(),
             upload_counts: [identity].into(),
         }
     }

@@ -3,6 +3,7 @@
 mod access;
 mod blob;
 mod contact;
+mod document;
 mod event;
 mod message;
 mod send;
@@ -19,6 +20,7 @@ pub use access::{
 };
 pub use blob::{KeptBytes, kept_bytes};
 pub use contact::{ContactFilter, ContactPlace, contacts, written_to};
+pub use document::{document_session, document_sessions, document_states};
 pub use event::{
     EventFilter, Since, changes, event, event_payload, events, import_failure_payload,
     import_failures, known_digests, oldest_pending, pending_deliveries, pending_events, position,

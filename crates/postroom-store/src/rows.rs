@@ -2,6 +2,7 @@
 //! what reads and what writes it.
 
 mod arrival;
+mod document;
 mod mail;
 mod people;
 mod send;
@@ -10,6 +11,9 @@ mod todo;
 
 pub(crate) use arrival::{
     event, event_values, feed, feed_values, import_failure, import_failure_values,
+};
+pub(crate) use document::{
+    document_session, document_session_values, document_state, document_state_values,
 };
 pub(crate) use mail::{
     MESSAGE_DOC, contact, contact_values, message, message_values, result_set_values, thread,
@@ -142,6 +146,12 @@ macro_rules! columns {
     };
     (usage) => {
         "tenant_id, identity_id, day, sends, held"
+    };
+    (document_session) => {
+        "id, tenant_id, identity_id, name, version, created_at, updated_at"
+    };
+    (document_state) => {
+        "session_id, version, document, at, key_id"
     };
     (draft) => {
         "id, tenant_id, identity_id, document, version, created_at, updated_at"

@@ -38,6 +38,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "sending",
         text: include_str!("../migrations/0005_sending.sql"),
     },
+    Migration {
+        number: 6,
+        name: "documents",
+        text: include_str!("../migrations/0006_documents.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

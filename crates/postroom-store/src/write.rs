@@ -1,6 +1,7 @@
 //! Writing what a batch of decisions came to, set-based: changes of a kind are gathered, the last
 //! one of a row wins, and each kind is written by few statements.
 
+mod document;
 mod send;
 mod statements;
 mod work;
@@ -47,6 +48,7 @@ pub(crate) struct Writes {
     import_failures: Vec<ImportFailureRow>,
     work: work::Writes,
     sending: send::Writes,
+    documents: document::Writes,
     feed: Vec<FeedRow>,
 }
 
@@ -90,6 +92,7 @@ impl Writes {
             import_failures,
             work,
             sending,
+            documents,
             feed,
         } = self;
         tenants.is_empty()
@@ -116,6 +119,7 @@ impl Writes {
             && import_failures.is_empty()
             && work.is_empty()
             && sending.is_empty()
+            && documents.is_empty()
             && feed.is_empty()
     }
 
@@ -230,7 +234,8 @@ impl Writes {
                 Change::PutImportFailure(row) => self.import_failures.push(row),
                 Change::Feed(row) => self.feed.push(row),
                 other => {
-                    if let Some(other) = self.sending.absorb(other, blob) {
+                    let other = self.sending.absorb(other, blob);
+                    if let Some(other) = other.and_then(|other| self.documents.absorb(other)) {
                         self.absorb_access(other);
                     }
                 }

@@ -160,6 +160,8 @@ typed_id! {
     DraftId, "dft", "draft";
     /// A file that was put in, to be attached.
     UploadId, "upl", "upload";
+    /// A document that is worked on in rounds.
+    DocumentSessionId, "ses", "session";
 }
 
 #[cfg(test)]

@@ -21,8 +21,8 @@ mod time;
 pub use address::{Address, AddressError, Mailbox};
 pub use code::{Dialect, ErrorCode};
 pub use id::{
-    AddressId, AttachmentId, DomainId, DraftId, IdError, IdentityId, KeyId, MessageId, RequestId,
-    SourceId, TenantId, ThreadId, TodoId, UploadId, kind_of,
+    AddressId, AttachmentId, DocumentSessionId, DomainId, DraftId, IdError, IdentityId, KeyId,
+    MessageId, RequestId, SourceId, TenantId, ThreadId, TodoId, UploadId, kind_of,
 };
 pub use permission::{Level, Permission, UnknownPermission};
 pub use scope::{Reach, TenantScope};

@@ -427,6 +427,12 @@ limits! {
     DRAFTS_PER_IDENTITY: usize = 1_000, "409 ceiling_exceeded";
     /// One draft, bytes of JSON.
     DRAFT_BYTES: usize = 1024 * 1024, "invalid_request";
+    /// Documents worked on in one tenant.
+    DOCUMENT_SESSIONS_PER_TENANT: usize = 10_000, "409 ceiling_exceeded";
+    /// Older states that are kept of one of them.
+    DOCUMENT_STATES: usize = 50, "the oldest goes";
+    /// Name of one of them, characters.
+    DOCUMENT_NAME_CHARS: usize = 120, "invalid_argument";
     /// Allow and block entries of one tenant.
     LIST_ENTRIES_PER_TENANT: usize = 10_000, "409 ceiling_exceeded";
     /// Text and HTML of a signature, bytes each.

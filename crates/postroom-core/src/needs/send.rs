@@ -41,6 +41,17 @@ impl Command {
 
     fn needs_of_rules(&self, needs: &mut Needs) {
         match self {
+            Self::PutDocument(put) => {
+                needs.tenant(put.scope.tenant());
+                match put.id {
+                    Some(id) => {
+                        needs.documents.insert(id);
+                    }
+                    None => {
+                        needs.document_counts.insert(put.scope.tenant());
+                    }
+                }
+            }
             Self::PutDraft(put) => {
                 needs.identity(put.tenant, put.identity);
                 match put.id {

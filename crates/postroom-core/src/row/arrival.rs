@@ -113,6 +113,8 @@ words! {
         SendChanged = "send.changed",
         /// A policy, a suppression or an entry of a list changed.
         PolicyChanged = "policy.changed",
+        /// A document that is worked on was saved.
+        DocumentChanged = "document.changed",
         /// A draft was saved or dropped; `subject` is its id.
         DraftChanged = "draft.changed",
     }

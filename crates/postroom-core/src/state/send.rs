@@ -101,6 +101,12 @@ impl State {
             Change::PutPolicy(row) => {
                 self.policies.insert(row.tenant_id, (**row).clone());
             }
+            Change::PutDocument(row, _) => {
+                let known = self.documents.insert(row.id, (**row).clone());
+                if let (None, Some(count)) = (known, self.document_counts.get_mut(&row.tenant_id)) {
+                    *count += 1;
+                }
+            }
             Change::PutDraft(row) => {
                 let known = self.drafts.insert(row.id, (**row).clone());
                 if let (None, Some(count)) = (known, self.draft_counts.get_mut(&row.identity_id)) {

@@ -21,6 +21,7 @@ impl Writes {
         self.write_threads(conn).await?;
         std::mem::take(&mut self.work).write(conn).await?;
         std::mem::take(&mut self.sending).write(conn).await?;
+        std::mem::take(&mut self.documents).write(conn).await?;
         self.write_rest(conn).await?;
         write_counters(conn, &counters).await
     }
@@ -289,7 +290,7 @@ impl Writes {
     }
 }
 
-fn flat<const N: usize>(rows: impl IntoIterator<Item = [Value; N]>) -> Vec<Value> {
+pub(super) fn flat<const N: usize>(rows: impl IntoIterator<Item = [Value; N]>) -> Vec<Value> {
     rows.into_iter().flatten().collect()
 }
 
