@@ -55,6 +55,10 @@ pub mod repair_ir;
 pub mod replay_webhook_event;
 pub mod send_cancel;
 pub mod send_resolve;
+pub mod send_test;
+pub mod session_get;
+pub mod session_list;
+pub mod session_put;
 pub mod source_create;
 pub mod source_delete;
 pub mod source_list;
@@ -84,6 +88,7 @@ pub mod todo_retry;
 pub mod upload_create;
 
 mod composing;
+pub mod document_sessions;
 pub mod drafting;
 pub mod listing;
 pub(crate) mod reading;
