@@ -111,7 +111,7 @@ fn block(row: &BlockRow, detail: Detail) -> Value {
         told.insert("doc".to_owned(), json!(row.doc));
     }
     let own = row.attributes.iter();
-    if row.attributes.first().is_some() {
+    if !row.attributes.is_empty() {
         told.insert("keys".to_owned(), keys(own, detail));
     }
     let shared: Vec<&str> = row.common.iter().map(|attribute| attribute.name).collect();

@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str, reading: Reading<'_>) -> Vec<Part> {
             recognise(opening, reading)
         };
         let Some(found) = known else {
-            let taken = if escaped { found.opener } else { 1 };
+            let taken = if escaped { found.length } else { 1 };
             let (taken, after) = opening.split_at(taken);
             literal.push_str(taken);
             rest = after;
@@ -112,8 +112,8 @@ pub(crate) fn escape(literal: &str, reading: Reading<'_>) -> String {
         if let Some(found) = recognise(opening, reading) {
             text.push_str(backslashes);
             text.push('\\');
-            let (opener, after) = opening.split_at(found.opener);
-            text.push_str(opener);
+            let (whole, after) = opening.split_at(found.length);
+            text.push_str(whole);
             rest = after;
         } else if let Some(char) = opening.chars().next() {
             text.push(char);
@@ -169,18 +169,25 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
+/// Words that template languages keep for themselves.
+const RESERVED: &[&str] = &[
+    "true", "false", "null", "nil", "none", "and", "or", "not", "in", "if", "else", "True",
+    "False", "None",
+];
+
 /// Whether `text` is a dotted path.
 pub(crate) fn is_path(text: &str) -> bool {
-    !text.is_empty() && text.chars().count() <= PATH_CHARS && text.split('.').all(is_name)
+    let chars = text.chars().count();
+    (1..=PATH_CHARS).contains(&chars) && !RESERVED.contains(&text) && text.split('.').all(is_name)
 }
 
-/// Whether `text` is a name without dots.
+/// Whether `text` is a name without dots; a hyphen would be a minus in some languages.
 pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars
         .next()
         .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
-        && chars.all(|char| char.is_ascii_alphanumeric() || char == '_' || char == '-')
+        && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
 }
 
 /// Bytes of the variable, tag or foreign notation at the start of `text`, 0 if there is none.
@@ -190,10 +197,8 @@ pub(crate) fn length(text: &str, reading: Reading<'_>) -> usize {
 
 struct Found {
     part: Part,
-    /// Bytes of the whole.
+    /// Bytes of the whole, which a backslash before it makes literal.
     length: usize,
-    /// Bytes that a backslash makes literal.
-    opener: usize,
 }
 
 /// What begins at the start of `text`, if it is a variable or looks like one.
@@ -235,11 +240,7 @@ fn braces(text: &str, reading: Reading<'_>) -> Option<Found> {
             None => Part::Bad(written, FORM),
         },
     };
-    Some(Found {
-        part,
-        length,
-        opener: 2,
-    })
+    Some(Found { part, length })
 }
 
 /// The part of `text` in which a variable has to end.
@@ -318,11 +319,7 @@ fn foreign(text: &str, reading: Reading<'_>) -> Option<Found> {
         }
         _ => return None,
     };
-    Some(Found {
-        part,
-        length,
-        opener: 1,
-    })
+    Some(Found { part, length })
 }
 
 /// Reads what stands between the braces; `lenient` takes what other languages write.

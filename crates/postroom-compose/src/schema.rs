@@ -288,7 +288,7 @@ impl Writer {
                 "patternProperties": { "^(mc:|data-)[a-z0-9-]{1,40}$": { "type": "string" } },
                 "additionalProperties": false,
             }),
-            Form::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_-]*$" }),
+            Form::Name => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
             Form::Path => json!({ "type": "string", "pattern": PATH }),
             Form::Item => reference(SHAPE),
             Form::Any => json!({}),
@@ -358,7 +358,7 @@ const FILTERS: &[&str] = &[
 ];
 
 /// A dotted path.
-const PATH: &str = r"^[A-Za-z_][A-Za-z0-9_-]*(\.[A-Za-z_][A-Za-z0-9_-]*)*$";
+const PATH: &str = r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$";
 
 /// A language tag by its shape.
 const LANG: &str = "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$";

@@ -50,7 +50,7 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
     if row.name == "table" {
         header_row(object, at, pass);
     }
-    let attributes: Vec<Attribute> = row.all().copied().collect();
+    let attributes: Vec<&'static Attribute> = row.all().collect();
     rename_keys(object, &attributes, row.name, pass);
     let inner = if row.level == grammar::Level::Control {
         parent
@@ -104,10 +104,7 @@ fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
         grammar::block(kind).or_else(|| grammar::alias(kind).and_then(grammar::block))
     });
     for name in NESTED {
-        if !object
-            .find(name)
-            .is_some_and(|node| node.as_object().is_some())
-        {
+        if object.find(name).and_then(Node::as_object).is_none() {
             continue;
         }
         let Some(nested) = object.remove(name) else {
@@ -425,7 +422,7 @@ fn camel(key: &str) -> String {
 /// Gives the keys of an object our names.
 pub(crate) fn rename_keys(
     object: &mut Object,
-    rows: &[Attribute],
+    rows: &[&'static Attribute],
     owner: &str,
     pass: &mut Pass<'_, '_>,
 ) {

@@ -33,7 +33,8 @@ pub(crate) fn document(root: &mut Node, pass: &mut Pass<'_, '_>) {
             kept.put(key, node);
         }
     }
-    table(object, grammar::DOCUMENT, "the document", at, pass);
+    let rows: Vec<&'static Attribute> = grammar::DOCUMENT.iter().collect();
+    table(object, &rows, "the document", at, pass);
     default_lang(object, pass);
     for (key, node) in kept.0 {
         object.put(&key, node);
@@ -84,7 +85,7 @@ fn block(node: &mut Node, pass: &mut Pass<'_, '_>) {
             own.0.push((key, value));
         }
     }
-    let attributes: Vec<Attribute> = row.all().copied().collect();
+    let attributes: Vec<&'static Attribute> = row.all().collect();
     table(&mut own, &attributes, row.name, at, pass);
     if row.name == "image" {
         decorative(&mut own, at, pass);
@@ -131,7 +132,13 @@ fn decorative(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
 }
 
 /// Checks an object against the rows of its keys.
-fn table(object: &mut Object, rows: &[Attribute], owner: &str, at: u32, pass: &mut Pass<'_, '_>) {
+fn table(
+    object: &mut Object,
+    rows: &[&'static Attribute],
+    owner: &str,
+    at: u32,
+    pass: &mut Pass<'_, '_>,
+) {
     naming::rename_keys(object, rows, owner, pass);
     let mut checked = Object::default();
     for (key, node) in std::mem::take(&mut object.0) {
@@ -167,7 +174,13 @@ fn table(object: &mut Object, rows: &[Attribute], owner: &str, at: u32, pass: &m
 }
 
 /// Drops a key that nothing knows.
-fn unknown(key: &str, node: &Node, rows: &[Attribute], owner: &str, pass: &mut Pass<'_, '_>) {
+fn unknown(
+    key: &str,
+    node: &Node,
+    rows: &[&'static Attribute],
+    owner: &str,
+    pass: &mut Pass<'_, '_>,
+) {
     match grammar::nearest(key, rows.iter().map(|row| row.name)) {
         Some(near) => {
             let message = format!("{owner} has no key {key:?}; did you mean {near}?");
@@ -235,15 +248,22 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Pad => Some(pad::read(node, pass)),
         Form::Condition => Some(condition(node, pass)),
         Form::Lang => Some(enumeration::lang(node, pass)),
-        Form::Object(rows) => Some(object(node, name, rows, pass)).filter(says_something),
-        Form::Objects(rows, most) => {
-            Some(objects(node, name, rows, most, pass)).filter(says_something)
+        Form::Object(rows) => {
+            Some(object(node, name, &rows.iter().collect::<Vec<_>>(), pass)).filter(says_something)
         }
+        Form::Objects(rows, most) => Some(objects(
+            node,
+            name,
+            &rows.iter().collect::<Vec<_>>(),
+            most,
+            pass,
+        ))
+        .filter(says_something),
         Form::Attrs => attrs(node, pass),
         Form::Name => Some(path(node, name, false, pass)),
         Form::Path => Some(path(node, name, true, pass)),
         Form::Item => Some(enumeration::item(node, pass)),
-        Form::Any => Some(sample(node)),
+        Form::Any => kept(),
     }
 }
 
@@ -422,7 +442,7 @@ fn line(node: &Node, name: &str, most: usize, pass: &mut Pass<'_, '_>) -> Node {
     Node::string(node.origin, text)
 }
 
-fn object(node: &Node, name: &str, rows: &[Attribute], pass: &mut Pass<'_, '_>) -> Node {
+fn object(node: &Node, name: &str, rows: &[&'static Attribute], pass: &mut Pass<'_, '_>) -> Node {
     let mut node = expect(node, name, "an object", node.as_object().is_some(), pass);
     let at = node.origin;
     if let Some(object) = node.as_object_mut() {
@@ -434,7 +454,7 @@ fn object(node: &Node, name: &str, rows: &[Attribute], pass: &mut Pass<'_, '_>) 
 fn objects(
     node: &Node,
     name: &str,
-    rows: &[Attribute],
+    rows: &[&'static Attribute],
     most: usize,
     pass: &mut Pass<'_, '_>,
 ) -> Node {
@@ -454,21 +474,20 @@ fn objects(
     node
 }
 
-/// A sample; the JSON text of a list or object counts as what it says, for writers whose schema has
-/// no open objects.
-fn sample(node: &Node) -> Node {
+/// A sample of a list or object that is given as its JSON text, for writers whose schema has no open
+/// objects; anything else as it is.
+pub(crate) fn sample(node: &Node) -> Node {
     let text = node.as_str().unwrap_or_default().trim_start();
-    if !text.starts_with(['[', '{']) || text.starts_with("[[") || text.starts_with("{{") {
+    if !text.starts_with(['[', '{']) {
         return node.clone();
     }
-    let Ok((mut inner, ..)) = crate::draft::parse(text) else {
-        return node.clone();
-    };
-    if inner.depth() > SAMPLE_DEPTH {
-        return node.clone();
+    match crate::draft::parse(text) {
+        Ok((mut inner, ..)) if inner.depth() <= SAMPLE_DEPTH => {
+            inner.settle_at(node.origin);
+            inner
+        }
+        _ => node.clone(),
     }
-    inner.settle_at(node.origin);
-    inner
 }
 
 /// Deepest nesting of a sample that is given as text.

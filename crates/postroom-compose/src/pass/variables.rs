@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Pass;
+use super::{Pass, values};
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar,
@@ -80,6 +80,13 @@ fn declarations(root: &mut Node, pass: &mut Pass<'_, '_>) -> Vec<Variable> {
         }
         fresh
     });
+    for object in list.iter_mut().filter_map(Node::as_object_mut) {
+        if matches!(object.string("type"), Some("list" | "object"))
+            && let Some(sample) = object.find_mut("sample")
+        {
+            *sample = values::sample(sample);
+        }
+    }
     let origins = &pass.findings.origins;
     list.iter()
         .filter_map(|node| read::declaration(node, origins))

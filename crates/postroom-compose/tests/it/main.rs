@@ -1,5 +1,11 @@
 //! Documents from outside: what is said of them, what a repair makes of them.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on says why"
+)]
+
 mod code;
 mod draft;
 mod patch;

@@ -133,7 +133,7 @@ impl Piece {
     }
 
     /// The piece as bare words: no marks, no colour, breaks as blanks.
-    fn bare(self, marks_too: bool, pass: &mut Pass<'_, '_>) -> Self {
+    fn bare(self, marks_too: bool) -> Self {
         match self {
             Self::Break(_) => Self::words(Part::Text(" ".to_owned()), &Style::default()),
             Self::Words { parts, style } if marks_too && style != Style::default() => Self::Words {
@@ -150,10 +150,10 @@ impl Piece {
                 otherwise,
                 origin,
             } => {
-                let mut all = |pieces: Vec<Self>| -> Vec<Self> {
+                let all = |pieces: Vec<Self>| -> Vec<Self> {
                     pieces
                         .into_iter()
-                        .map(|piece| piece.bare(marks_too, pass))
+                        .map(|piece| piece.bare(marks_too))
                         .collect()
                 };
                 Self::If {
@@ -215,10 +215,7 @@ pub(super) fn restrict(
             "marks removed",
         );
     }
-    pieces
-        .into_iter()
-        .map(|piece| piece.bare(plain, pass))
-        .collect()
+    pieces.into_iter().map(|piece| piece.bare(plain)).collect()
 }
 
 /// Joins neighbours of one style and drops empty words.
