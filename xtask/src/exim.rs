@@ -45,8 +45,7 @@ impl Exim {
         this.unpack()?;
         this.configure(to)?;
         let child = Command::new("unshare")
-            // Its deliveries detach themselves; in a namespace of processes they end with it.
-            .args(["--mount", "--pid", "--fork", "--kill-child", "sh", "-c"])
+            .args(["--mount", "sh", "-c"])
             .arg(
                 "mount --bind \"$0/passwd\" /etc/passwd && mount --bind \"$0/group\" /etc/group && \
                  exec \"$0/usr/sbin/exim4\" -C \"$0/exim.conf\" -bdf -q10m",
