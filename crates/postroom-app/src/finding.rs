@@ -216,7 +216,7 @@ async fn states(
     for state in question.plan.states() {
         let nums = match &state {
             State::Label(label) => labels.get(label).cloned().unwrap_or_default(),
-            State::Unread => read::nums_unread(store, scope).await?,
+            State::Unread => labels::unread(call, scope).await?.as_ref().clone(),
             State::Thread(thread) => read::nums_in_thread(store, scope, *thread).await?,
         };
         states.insert(state, nums);

@@ -111,6 +111,23 @@ pub(crate) fn event_values(row: &EventRow) -> [Value; 31] {
     ]
 }
 
+/// What may change of an event, behind its key.
+pub(crate) fn event_change_values(row: &EventRow) -> [Value; 11] {
+    [
+        row.tenant_id.bits().into(),
+        row.id.into(),
+        row.disposition.as_str().into(),
+        row.state.as_str().into(),
+        opt_bits(row.message_id.map(MessageId::bits)),
+        opt_text(&row.detail),
+        row.redeliveries.into(),
+        opt_ms(row.last_redelivered_at),
+        opt_bits(row.todo_id.map(TodoId::bits)),
+        row.tries.into(),
+        opt_ms(row.next_try_at),
+    ]
+}
+
 pub(crate) fn import_failure(row: &Row) -> Result<ImportFailureRow> {
     let sha256 = row.opt_blob(5)?;
     Ok(ImportFailureRow {

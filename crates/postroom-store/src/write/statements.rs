@@ -6,9 +6,9 @@ use crate::{
     rows,
     sql::{Conn, Value},
 };
-use postroom_core::{Counter, LabelRow};
+use postroom_core::{Counter, EventRow, LabelRow};
 use postroom_types::{TenantId, ThreadId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Writes {
     /// Writes all of it in the open transaction.
@@ -141,19 +141,34 @@ impl Writes {
             ),
         )
         .await?;
+        let new: BTreeSet<(TenantId, u64)> = self
+            .feed
+            .iter()
+            .map(|row| (row.tenant_id, row.position))
+            .collect();
+        // An event's id is the position of the commit that brought it.
+        let (added, changed): (Vec<&EventRow>, Vec<&EventRow>) = self
+            .events
+            .values()
+            .partition(|event| new.contains(&(event.tenant_id, event.id)));
+        conn.insert(
+            "UPDATE events SET disposition = new.column3, state = new.column4, \
+             message_id = new.column5, detail = new.column6, redeliveries = new.column7, \
+             last_redelivered_at = new.column8, todo_id = new.column9, tries = new.column10, \
+             next_try_at = new.column11 FROM (VALUES {}) AS new \
+             WHERE events.tenant_id = new.column1 AND events.id = new.column2",
+            11,
+            flat(changed.into_iter().map(rows::event_change_values)),
+        )
+        .await?;
         conn.insert(
             "INSERT INTO events (tenant_id, id, identity_id, provider, family, event_type, \
              external_key, trust_mode, verified, verify_detail, content_type, headers, sha256, \
              payload_size, source_ip, mail_from, delivered_to, received_at, occurred_at, \
              disposition, state, message_id, detail, source_id, carries_mail, redeliveries, \
-             last_redelivered_at, routing_trace, todo_id, tries, next_try_at) VALUES {} \
-             ON CONFLICT (tenant_id, id) DO UPDATE SET disposition = excluded.disposition, \
-             state = excluded.state, message_id = excluded.message_id, detail = excluded.detail, \
-             redeliveries = excluded.redeliveries, \
-             last_redelivered_at = excluded.last_redelivered_at, todo_id = excluded.todo_id, \
-             tries = excluded.tries, next_try_at = excluded.next_try_at",
+             last_redelivered_at, routing_trace, todo_id, tries, next_try_at) VALUES {}",
             31,
-            flat(self.events.values().map(rows::event_values)),
+            flat(added.into_iter().map(rows::event_values)),
         )
         .await?;
         Ok(())
