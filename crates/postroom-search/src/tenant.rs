@@ -14,9 +14,9 @@ use postroom_types::TenantId;
 use roaring::RoaringTreemap;
 use serde::{Deserialize, Serialize};
 use tantivy::{
-    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, TantivyError,
-    indexer::IndexWriterOptions, merge_policy::LogMergePolicy, store::Compressor,
-    tokenizer::TextAnalyzer,
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, Searcher, SegmentMeta,
+    TantivyError, index::SegmentId, indexer::IndexWriterOptions, merge_policy::LogMergePolicy,
+    store::Compressor, tokenizer::TextAnalyzer,
 };
 
 use crate::{
@@ -36,6 +36,9 @@ const WRITER_BYTES: usize = 50_000_000;
 
 /// Segments with fewer documents than this count as equally small when merges are chosen.
 const MERGE_FLOOR_DOCS: u32 = 300;
+
+/// Segments of an index at rest. A search reads the dictionary of each.
+const SETTLED_SEGMENTS: usize = 8;
 
 /// A handle on the index of one tenant. Clones share it. Its methods block.
 #[derive(Clone)]
@@ -202,6 +205,43 @@ impl TenantIndex {
         self.entry.reload()
     }
 
+    /// Makes few segments of many, for an index that nothing is added to at the moment. One that
+    /// holds most of the messages already is left alone, so that what little comes behind it costs
+    /// little. Says whether there was anything to do.
+    ///
+    /// # Errors
+    /// [`SearchError::Engine`] when the segments stay as they are.
+    pub fn settle(&self) -> Result<bool, SearchError> {
+        if scattered(&self.entry.files()?.index)
+            .map_err(|e| self.entry.failed(e))?
+            .is_empty()
+        {
+            return Ok(false);
+        }
+        let mut lease = self.shared.lease(self.entry.tenant)?;
+        if self.entry.retired.load(Ordering::Acquire) {
+            lease.keep();
+            return Err(SearchError::Closed);
+        }
+        let writer = lease.writer(|| {
+            let open = self.entry.files()?;
+            open_writer(&open.index).map_err(|e| self.entry.failed(e))
+        })?;
+        // The engine may have merged some meanwhile.
+        let segments = scattered(writer.index()).map_err(|e| self.entry.failed(e))?;
+        let merging = match segments.as_slice() {
+            [] | [_] => None,
+            segments => Some(writer.merge(segments)),
+        };
+        // Whoever adds to the index meanwhile need not wait for this.
+        lease.keep();
+        if let Some(merging) = merging {
+            merging.wait().map_err(|e| self.entry.failed(e))?;
+        }
+        self.entry.reload()?;
+        Ok(true)
+    }
+
     /// The feed position that searches see.
     pub fn position(&self) -> u64 {
         self.entry.position.load(Ordering::Acquire)
@@ -255,6 +295,20 @@ impl TenantIndex {
         self.shared.note_reader(self.entry.tenant);
         Ok(open.snapshot)
     }
+}
+
+/// The segments that would better be one; none when there are few.
+fn scattered(index: &Index) -> tantivy::Result<Vec<SegmentId>> {
+    let segments = index.searchable_segment_metas()?;
+    if segments.len() <= SETTLED_SEGMENTS {
+        return Ok(Vec::new());
+    }
+    let docs: u64 = segments.iter().map(|it| u64::from(it.num_docs())).sum();
+    Ok(segments
+        .iter()
+        .filter(|segment| 2 * u64::from(segment.num_docs()) < docs)
+        .map(SegmentMeta::id)
+        .collect())
 }
 
 /// Puts changes into a writer and commits them.

@@ -483,6 +483,28 @@ fn replacing_and_removing_take_effect_once() {
 }
 
 #[test]
+fn an_index_at_rest_has_few_segments_and_finds_the_same() {
+    let world = world(vec![mail(1, "first", "note")]);
+    let mut num = 1;
+    // Of two sizes, and so few of each that the engine merges none by itself.
+    for size in [700, 700, 700, 1, 1, 1, 1, 1, 1] {
+        let docs =
+            (num + 1..=num + size).map(|num| mail(num, "more", &format!("note number{num}")));
+        num += size;
+        world
+            .index
+            .apply(docs.collect(), &[], num)
+            .expect("applied");
+    }
+    let before = world.find("note");
+    assert!(world.index.settle().expect("merged"));
+    let after = world.find("note");
+    assert_eq!((after.total, after.hits), (before.total, before.hits));
+    assert_eq!(world.index.position(), num);
+    assert!(!world.index.settle().expect("nothing to do"));
+}
+
+#[test]
 fn the_position_comes_back_from_the_commit() {
     let dir = tempfile::tempdir().expect("folder");
     let indexes = Indexes::open(dir.path()).expect("indexes");

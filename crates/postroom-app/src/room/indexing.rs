@@ -195,13 +195,14 @@ impl Room {
 }
 
 pub(super) async fn run(room: Arc<Room>) {
+    let mut unsettled = HashSet::new();
     let mut wake = room.store.wake(Wake::Index);
     let mut asked = room.indexing.asked.subscribe();
     loop {
         wake.borrow_and_update();
         asked.borrow_and_update();
         let began = monotonic();
-        let (pause, busy) = match round(&room).await {
+        let (pause, busy) = match round(&room, &mut unsettled).await {
             Ok(Round::Idle) => {
                 room.indexing.handover.clear();
                 (POLL, false)
@@ -224,11 +225,29 @@ pub(super) async fn run(room: Arc<Room>) {
         }
         tokio::select! {
             () = room.stop.cancelled() => return,
-            () = tokio::time::sleep(pause) => {}
+            () = tokio::time::sleep(pause) => settle(&room, &mut unsettled),
             changed = wake.changed() => if changed.is_err() { return },
             changed = asked.changed() => if changed.is_err() { return },
         }
     }
+}
+
+/// Puts one index in order that was added to since; the worker does not wait for it.
+fn settle(room: &Arc<Room>, unsettled: &mut HashSet<TenantId>) {
+    let Some(tenant) = unsettled.iter().next().copied() else {
+        return;
+    };
+    unsettled.remove(&tenant);
+    let indexes = room.indexes.clone();
+    tokio::task::spawn_blocking(move || {
+        match indexes.tenant(tenant).and_then(|index| index.settle()) {
+            Ok(settled) => tracing::debug!(%tenant, settled, "a search index was put in order"),
+            // It answers as it is, and is tried again when more has come in.
+            Err(error) => {
+                tracing::info!(%tenant, %error, "a search index could not be put in order");
+            }
+        }
+    });
 }
 
 /// What a round over all tenants found.
@@ -255,7 +274,10 @@ enum IndexingError {
 /// Messages in one commit from which on mail pours: a commit costs as much as some hundred messages.
 const POURING_DOCS: usize = 8;
 
-async fn round(room: &Arc<Room>) -> Result<Round, IndexingError> {
+async fn round(
+    room: &Arc<Room>,
+    unsettled: &mut HashSet<TenantId>,
+) -> Result<Round, IndexingError> {
     let mut found = Round::Idle;
     for (tenant, target) in read::positions(&room.store, &room.workers).await? {
         if room.stop.is_cancelled() {
@@ -270,6 +292,7 @@ async fn round(room: &Arc<Room>) -> Result<Round, IndexingError> {
         {
             continue;
         }
+        unsettled.insert(tenant);
         found = found.max(follow(room, tenant, anew).await?);
     }
     Ok(found)
