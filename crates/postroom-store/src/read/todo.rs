@@ -205,13 +205,13 @@ pub async fn todo_payload(
     worker: &Worker,
     id: TodoId,
 ) -> Result<Option<String>, StoreError> {
-    if todo_row(store, worker, id).await?.is_none() {
-        return Ok(None);
-    }
     Select::new("SELECT payload FROM todo_payloads WHERE tenant_id = ")
         .value(worker.scope.tenant().bits())
-        .text(" AND todo_id = ")
+        .text(" AND todo_id = (SELECT id FROM todos WHERE ")
+        .seen_by(worker)
+        .text(" AND id = ")
         .value(id.bits())
+        .text(")")
         .first(store, |row| Ok(row.text(0)?))
         .await
 }
