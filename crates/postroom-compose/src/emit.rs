@@ -6,6 +6,7 @@
 
 mod aligned;
 mod body;
+mod budget;
 mod buttons;
 mod columns;
 pub mod component;
@@ -200,6 +201,7 @@ fn bare(text: String) -> Output {
 
 /// The document as components.
 fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
+    flow.renew();
     let document = flow.document;
     let shared = RefCell::new(Emitter::new(flow, mso));
     // Classes and widths come from all of the document, so that style sheets are the same in every

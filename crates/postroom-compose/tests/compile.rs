@@ -669,3 +669,41 @@ fn dialects_say_of_themselves_what_they_can() {
         "{{ user.name | escape }} {% if plan and plan != '' and plan != empty and plan != 0 %}…{% else %}…{% endif %} {% for item in items %}…{% endfor %}"
     );
 }
+
+/// Loops in loops over a long list, and conditions in conditions, multiply what is inside them.
+#[test]
+fn what_multiplies_is_cut_off() {
+    let list: Vec<Value> = (0..300).map(|number| json!({"n": number})).collect();
+    let mut inner = json!({"type": "text", "text": "x".repeat(100)});
+    for depth in 0..5 {
+        inner =
+            json!({"type": "each", "in": "list", "as": format!("e{depth}"), "children": [inner]});
+    }
+    let loops = json!({
+        "version": 2, "meta": {"subject": "Loops", "lang": "en"},
+        "variables": [{"name": "list", "type": "list", "sample": list}],
+        "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [inner]}]}]}
+    });
+    let checked = check(&loops);
+    if let Some(document) = checked.document {
+        for target in [Target::Html, Target::Text] {
+            assert!(compiled(&document, target, Dialect::None).code.len() < 64 * 1024 * 1024);
+        }
+    }
+    let mut nested = loops.clone();
+    let variables: Vec<Value> = (0..6)
+        .map(|number| json!({"name": format!("v{number}"), "sample": "x"}))
+        .collect();
+    nested["variables"] = json!(variables);
+    let mut small = json!({"type": "text", "text": "Words"});
+    for _ in 0..8 {
+        let any: Vec<Value> = (0..6)
+            .map(|number| json!({"var": format!("v{number}"), "op": "exists"}))
+            .collect();
+        small = json!({"type": "if", "cond": {"any": any}, "then": [small]});
+    }
+    nested["root"]["children"][0]["children"][0]["children"] = json!([small]);
+    let document = document(&nested);
+    let made = compiled(&document, Target::Html, Dialect::Handlebars);
+    assert!(!made.is_whole() && made.code.len() < 8 * 1024 * 1024);
+}

@@ -14,7 +14,10 @@ use crate::{
     scope::{Found, Scope},
 };
 
-use super::escape;
+use super::{
+    budget::{Budget, weight},
+    escape,
+};
 
 /// Tests of a condition that is taken apart for a language without `and` and `or`; its branches are
 /// repeated, at worst once for each.
@@ -66,6 +69,7 @@ pub(super) struct Flow<'a> {
     pub(super) source: &'a Source,
     pub(super) issues: Vec<Issue>,
     told: BTreeSet<(String, String)>,
+    budget: Budget,
 }
 
 impl<'a> Flow<'a> {
@@ -81,6 +85,7 @@ impl<'a> Flow<'a> {
             source: &document.meta.source,
             issues: Vec::new(),
             told: BTreeSet::new(),
+            budget: Budget::default(),
         }
     }
 
@@ -90,6 +95,11 @@ impl<'a> Flow<'a> {
             syntax: Some(&dialect::Silent),
             ..Self::new(self.document, Dialect::None, self.data)
         }
+    }
+
+    /// Begins another result of the same document.
+    pub(super) fn renew(&mut self) {
+        self.budget = Budget::default();
     }
 
     /// Tells of something once for each place.
@@ -302,9 +312,13 @@ impl<'a> Flow<'a> {
         }
         match syntax.branch(logic, &self.frames) {
             Ok(Some(tags)) => self.tagged(sink, logic, &tags, then, otherwise),
-            Ok(None) if logic.len() <= APART_MAX => self.apart(sink, logic, then, otherwise),
+            Ok(None) if logic.len() <= APART_MAX && self.budget.apart() => {
+                self.apart(sink, logic, then, otherwise);
+            }
             Ok(None) => {
-                let message = format!("a condition of more than {APART_MAX} parts");
+                let message = format!(
+                    "a condition of more than {APART_MAX} parts, or more of them than can be taken apart"
+                );
                 self.refuse(&Refusal(message));
             }
             Err(refusal) => self.refuse(&refusal),
@@ -467,7 +481,14 @@ impl<'a> Flow<'a> {
             return;
         }
         self.scope.enter(each);
+        let weight = weight(&each.children);
         for (index, item) in items.iter().enumerate() {
+            if !self.budget.round(weight) {
+                let message =
+                    "The samples repeat more than a mail can hold; the rest is not shown.";
+                self.tell(Issue::new(Code::LoopSizeUnknown, self.source, message));
+                break;
+            }
             self.rounds.push(Round {
                 name: &each.name,
                 item,

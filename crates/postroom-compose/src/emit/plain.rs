@@ -102,6 +102,7 @@ impl Plain {
 
 /// The whole document.
 pub(super) fn document<'a>(flow: &mut Flow<'a>) -> String {
+    flow.renew();
     let mut out = Plain::default();
     let document = flow.document;
     blocks(flow, &mut out, &document.body);
