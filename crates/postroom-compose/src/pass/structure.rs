@@ -402,6 +402,7 @@ impl Settler<'_, '_, '_> {
         let children = take(&mut node, "children");
         let mut pieces: Vec<Settled> = Vec::new();
         let mut group = Vec::new();
+        let condition = condition_of(&node);
         let mut shell = Some(node);
         let mut close = |group: &mut Vec<Node>, pieces: &mut Vec<Settled>| {
             if group.is_empty() {
@@ -424,7 +425,7 @@ impl Settler<'_, '_, '_> {
                 Settled::Fits(node) => group.push(node),
                 Settled::Lifted(node) => {
                     close(&mut group, &mut pieces);
-                    pieces.push(Settled::Lifted(node));
+                    pieces.push(Settled::Lifted(under(condition.as_ref(), node)));
                 }
             }
         }
@@ -522,6 +523,7 @@ impl Settler<'_, '_, '_> {
 
     fn split(&mut self, mut node: Node, key: &str, row: &BlockRow) -> Vec<Settled> {
         let spans = take(&mut node, key);
+        let condition = condition_of(&node);
         let mut shell = node;
         let mut pieces = Vec::new();
         let mut words: Vec<Node> = Vec::new();
@@ -557,7 +559,8 @@ impl Settler<'_, '_, '_> {
                 );
                 self.pass.findings.reject(span.origin);
             }
-            pieces.push(Settled::Lifted(renamed(span, self.pass)));
+            let block = under(condition.as_ref(), renamed(span, self.pass));
+            pieces.push(Settled::Lifted(block));
         }
         close(&mut words, &mut pieces);
         pieces
@@ -584,14 +587,12 @@ impl Settler<'_, '_, '_> {
             .change(at, "list.from_text", "lines with \"- \" to a list");
         let mut pieces = Vec::new();
         let (mut items, mut words): (Vec<Node>, Vec<&str>) = (Vec::new(), Vec::new());
+        let condition = condition_of(&node);
         let flush_items = |items: &mut Vec<Node>, pieces: &mut Vec<Settled>| {
             if !items.is_empty() {
                 let children = Node::array(at, std::mem::take(items));
-                pieces.push(Settled::Lifted(Node::block(
-                    at,
-                    "list",
-                    vec![("children", children)],
-                )));
+                let list = Node::block(at, "list", vec![("children", children)]);
+                pieces.push(Settled::Lifted(under(condition.as_ref(), list)));
             }
         };
         let mut shell = node;
@@ -633,18 +634,31 @@ impl Settler<'_, '_, '_> {
     }
 }
 
+/// The condition that a block has of its own.
+fn condition_of(node: &Node) -> Option<Node> {
+    let condition = node.as_object()?.find("visibleIf")?;
+    (!condition.is_null()).then(|| condition.clone())
+}
+
+/// `node` in an `if` when what it is lifted out of had a condition.
+fn under(condition: Option<&Node>, node: Node) -> Node {
+    let Some(condition) = condition else {
+        return node;
+    };
+    let at = node.origin;
+    let then = Node::array(at, vec![node]);
+    Node::block(at, "if", vec![("cond", condition.clone()), ("then", then)])
+}
+
 /// What a block holds, without the block; a condition of its own goes on to hold.
 fn dissolved(mut node: Node, row: &BlockRow) -> Vec<Node> {
     let at = node.origin;
+    let condition = condition_of(&node);
     let children: Vec<Node> = row
         .children
         .iter()
         .flat_map(|holder| take(&mut node, holder.key))
         .collect();
-    let condition = node
-        .as_object_mut()
-        .and_then(|object| object.remove("visibleIf"))
-        .filter(|condition| !condition.is_null());
     match condition {
         Some(condition) if !children.is_empty() => {
             let then = Node::array(at, children);
@@ -661,12 +675,7 @@ fn dissolved(mut node: Node, row: &BlockRow) -> Vec<Node> {
 /// The block as one of another type, with the keys that both know; in an `if` when it had a
 /// condition that the other type has not.
 fn convert(mut node: Node, kind: &'static str) -> Node {
-    let at = node.origin;
-    let condition = node
-        .as_object_mut()
-        .filter(|_| kind != "cell")
-        .and_then(|object| object.remove("visibleIf"))
-        .filter(|condition| !condition.is_null());
+    let condition = condition_of(&node).filter(|_| kind != "cell");
     let ours: Vec<&str> = grammar::block(kind)
         .map(|row| row.all().map(|attribute| attribute.name).collect())
         .unwrap_or_default();
@@ -678,13 +687,7 @@ fn convert(mut node: Node, kind: &'static str) -> Node {
             node.value = Value::String(kind.to_owned());
         }
     }
-    match condition {
-        Some(condition) => {
-            let then = Node::array(at, vec![node]);
-            Node::block(at, "if", vec![("cond", condition), ("then", then)])
-        }
-        None => node,
-    }
+    under(condition.as_ref(), node)
 }
 
 /// A block that stood among spans, with our names of type and keys.
