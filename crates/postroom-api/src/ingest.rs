@@ -3,7 +3,12 @@
 //! No key, no cookie, no redirect: the token in the address finds the source and the signature
 //! proves the sender. The body is read only once the source is known, and no further than it takes.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use axum::{
     Extension, Router,
@@ -23,14 +28,17 @@ use http::{
 };
 use http_body_util::BodyExt as _;
 use postroom_app::room::{Door, IngestAnswer, WebhookRequest};
-use postroom_types::limit::WEBHOOK_HELD_BYTES;
+use postroom_types::{
+    SourceId,
+    limit::{WEBHOOK_HELD_BYTES, WEBHOOK_SOURCE_HELD_BYTES},
+};
 use serde_json::json;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{Surfaces, answer, proxy};
 
 /// Time for a provider to send its body; the largest one at a slow pace.
-const BODY_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// The route, outside of the checks for browsers: a provider calls whatever name leads here.
 pub(crate) fn routes(surfaces: Arc<Surfaces>) -> Router {
@@ -89,10 +97,11 @@ async fn take(
     let (parts, body) = request.into_parts();
     let via = proxy::Via::of(&surfaces.config, peer, &parts.headers);
     let source_ip = via.client.map(|client| client.to_string());
-    let Some(_held) = surfaces.held.take(&parts.headers, door.body_limit()) else {
+    let most = door.body_limit();
+    let Some(_held) = surfaces.held.take(door.source(), &parts.headers, most) else {
         return response(surfaces.room.try_again());
     };
-    let body = match collect(&parts.headers, body, door.body_limit()).await {
+    let body = match collect(&parts.headers, body, most, BODY_TIME).await {
         Ok(body) => body,
         Err(Unread::TooLarge) => {
             return response(surfaces.room.too_large(&door, source_ip.as_deref()));
@@ -135,29 +144,71 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
 }
 
 /// Room for bodies, in kibibytes: what is being read and judged is bounded for the whole process,
-/// however many send at once.
+/// however many send at once, and for each source, so that one that announces and never sends keeps
+/// nobody else out.
 #[derive(Debug)]
-pub(crate) struct Held(Arc<Semaphore>);
+pub(crate) struct Held {
+    room: Arc<Semaphore>,
+    shares: Shares,
+}
+
+/// What each source holds; one that holds nothing is not there.
+type Shares = Arc<Mutex<HashMap<SourceId, u32>>>;
 
 const HELD_UNIT: usize = 1_024;
+const SHARE: u32 = (WEBHOOK_SOURCE_HELD_BYTES / HELD_UNIT) as u32;
 
 impl Default for Held {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(WEBHOOK_HELD_BYTES / HELD_UNIT)))
+        Self {
+            room: Arc::new(Semaphore::new(WEBHOOK_HELD_BYTES / HELD_UNIT)),
+            shares: Shares::default(),
+        }
     }
 }
 
 impl Held {
     /// Room for one body: as much as it announces, or as it may have. It is given back when the
     /// delivery is answered.
-    fn take(&self, headers: &HeaderMap, most: usize) -> Option<OwnedSemaphorePermit> {
+    fn take(&self, source: SourceId, headers: &HeaderMap, most: usize) -> Option<Place> {
         let most = most as u64;
         let bytes = announced(headers).map_or(most, |length| length.min(most));
         let units = u32::try_from(bytes / HELD_UNIT as u64 + 1).ok()?;
-        Arc::clone(&self.0).try_acquire_many_owned(units).ok()
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = shares.get(&source).copied().unwrap_or(0);
+        let held = held.checked_add(units).filter(|held| *held <= SHARE)?;
+        let room = Arc::clone(&self.room).try_acquire_many_owned(units).ok()?;
+        shares.insert(source, held);
+        Some(Place {
+            _room: room,
+            shares: Arc::clone(&self.shares),
+            source,
+            units,
+        })
     }
 }
 
+/// Room that one body has.
+#[derive(Debug)]
+struct Place {
+    _room: OwnedSemaphorePermit,
+    shares: Shares,
+    source: SourceId,
+    units: u32,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut shares = self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = shares.get(&self.source).copied().unwrap_or(0);
+        match held.saturating_sub(self.units) {
+            0 => shares.remove(&self.source),
+            rest => shares.insert(self.source, rest),
+        };
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
 enum Unread {
     TooLarge,
     Broken,
@@ -167,9 +218,14 @@ enum Unread {
 /// not see the refusal.
 const DISCARDED_BYTES: usize = 8 * 1024 * 1024;
 
-/// Reads a body of at most `most` bytes; nothing past them is kept, and one that announces far more
-/// is not begun.
-async fn collect(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Bytes, Unread> {
+/// Reads a body of at most `most` bytes that comes within `time`; nothing past them is kept, and one
+/// that announces far more is not begun.
+async fn collect(
+    headers: &HeaderMap,
+    mut body: Body,
+    most: usize,
+    time: Duration,
+) -> Result<Bytes, Unread> {
     let announced = announced(headers);
     if announced.is_some_and(|length| length > (most + DISCARDED_BYTES) as u64) {
         return Err(Unread::TooLarge);
@@ -197,7 +253,7 @@ async fn collect(headers: &HeaderMap, mut body: Body, most: usize) -> Result<Byt
         }
         Ok(kept.freeze())
     };
-    tokio::time::timeout(BODY_TIME, reading)
+    tokio::time::timeout(time, reading)
         .await
         .unwrap_or(Err(Unread::Broken))
 }
@@ -241,22 +297,79 @@ fn guarded(mut response: Response) -> Response {
 mod tests {
     use super::*;
 
+    const MOST: usize = 25 * 1024 * 1024;
+
+    fn source(n: u128) -> SourceId {
+        SourceId::from_parts(1, n)
+    }
+
     #[test]
     fn bodies_past_the_bound_of_the_process_wait_for_room() {
         let held = Held::default();
-        let most = 25 * 1024 * 1024;
         let none = HeaderMap::new();
-        let full = WEBHOOK_HELD_BYTES / most;
-        let mut taken: Vec<_> = (0..full).filter_map(|_| held.take(&none, most)).collect();
-        while let Some(more) = held.take(&none, most) {
+        // Two of the largest bodies are what one source may have.
+        let sources = (WEBHOOK_HELD_BYTES / MOST) as u128;
+        let mut taken: Vec<_> = (0..sources)
+            .filter_map(|n| held.take(source(n / 2), &none, MOST))
+            .collect();
+        let full = taken.len();
+        while let Some(more) = held.take(source(1_000 + taken.len() as u128), &none, MOST) {
             taken.push(more);
         }
-        assert!((full - 1..=full).contains(&taken.len()));
+        assert!((full..=full + 1).contains(&taken.len()));
         // A small one that says so has its place all the same.
         let mut small = HeaderMap::new();
         small.insert(CONTENT_LENGTH, HeaderValue::from_static("100"));
-        assert!(held.take(&small, most).is_some());
+        assert!(held.take(source(0), &small, MOST).is_some());
         taken.pop();
-        assert!(held.take(&none, most).is_some(), "given back");
+        assert!(
+            held.take(source(2_000), &none, MOST).is_some(),
+            "given back"
+        );
+    }
+
+    #[test]
+    fn one_source_that_announces_and_never_sends_keeps_no_other_out() {
+        let held = Held::default();
+        let none = HeaderMap::new();
+        let mut idle = Vec::new();
+        for _ in 0..21 {
+            idle.extend(held.take(source(1), &none, MOST));
+        }
+        assert_eq!(idle.len(), WEBHOOK_SOURCE_HELD_BYTES / MOST);
+        assert!(held.take(source(2), &none, MOST).is_some());
+        idle.pop();
+        assert!(held.take(source(1), &none, MOST).is_some(), "given back");
+        idle.clear();
+        let shares = held.shares.lock().expect("whole");
+        assert!(shares.is_empty(), "what holds nothing is not remembered");
+    }
+
+    #[test]
+    fn a_share_is_had_to_its_last_byte() {
+        let held = Held::default();
+        let of = |bytes: usize| {
+            let mut headers = HeaderMap::new();
+            let value = HeaderValue::from_str(&bytes.to_string()).expect("digits");
+            headers.insert(CONTENT_LENGTH, value);
+            headers
+        };
+        // A unit is taken for what is begun of it.
+        let all = of(WEBHOOK_SOURCE_HELD_BYTES - 1);
+        let place = held.take(source(1), &all, WEBHOOK_SOURCE_HELD_BYTES);
+        assert!(place.is_some());
+        assert!(held.take(source(1), &of(0), MOST).is_none());
+        drop(place);
+        let more = of(WEBHOOK_SOURCE_HELD_BYTES);
+        let place = held.take(source(1), &more, WEBHOOK_SOURCE_HELD_BYTES);
+        assert!(place.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_body_that_does_not_come_is_given_up() {
+        let never = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let body = Body::from_stream(never);
+        let read = collect(&HeaderMap::new(), body, MOST, Duration::ZERO).await;
+        assert_eq!(read, Err(Unread::Broken));
     }
 }

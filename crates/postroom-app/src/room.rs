@@ -30,6 +30,7 @@ pub(crate) use indexing::attachments;
 pub use open::{OpenError, RoomOptions};
 pub use postroom_webhook::Answer as IngestAnswer;
 pub use receive::{ArchiveMail, Arrival, Received, RecipientVerdict, Via};
+pub use retention::{Removed, Retention};
 
 use std::{
     path::Path,
@@ -76,6 +77,7 @@ pub struct Room {
     pub(crate) sources: Sources,
     /// The only dialler for URLs that somebody gave us.
     pub(crate) egress: Arc<Egress>,
+    retention: Retention,
     /// By which way sent mail leaves.
     pub(crate) transport: Transport,
     /// Whether reply addresses carry the token of their thread.

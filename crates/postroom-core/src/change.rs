@@ -181,6 +181,18 @@ pub enum Change {
         /// The todo.
         id: TodoId,
     },
+    /// An event goes, unless a todo was opened for it meanwhile.
+    RemoveEvent {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The event.
+        id: u64,
+        /// The digest of its bytes, which go too when nothing was seen to name them before the feed
+        /// position and nothing names them since.
+        bytes: Option<(Sha256Bytes, u64)>,
+        /// When.
+        at: Timestamp,
+    },
     /// Settings of a queue.
     PutQueue(QueueRow),
     /// Another status of a message.

@@ -33,6 +33,15 @@ use postroom_types::{
 };
 use std::collections::BTreeMap;
 
+/// An event that may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OldEvent {
+    /// Its id.
+    pub id: u64,
+    /// Whether nothing else was seen to name its bytes.
+    pub alone: bool,
+}
+
 /// One change that somebody asks for. Each is decided whole or not at all.
 #[derive(Debug)]
 pub enum Command {
@@ -208,6 +217,18 @@ pub enum Command {
         todos: Vec<TodoId>,
         /// Only what ended before.
         ended_before: Timestamp,
+    },
+    /// Removes deliveries that were received before an instant, with their bytes when nothing else
+    /// names them. What carries mail, waits, or has a todo stays.
+    PruneEvents {
+        /// The tenant.
+        tenant: TenantId,
+        /// The events, up to the limit of one sweep.
+        events: Vec<OldEvent>,
+        /// Only what was received, and last delivered again, before.
+        received_before: Timestamp,
+        /// The feed position before which it was seen whether something else names the bytes.
+        seen: u64,
     },
     /// Changes the settings of a queue.
     SetQueue(SetQueue),

@@ -135,6 +135,18 @@ fn decide_work(
             todos,
             ended_before,
         } => Ok(todo::remove_ended(*tenant, todos, *ended_before, state)),
+        Command::PruneEvents {
+            tenant,
+            events,
+            received_before,
+            seen,
+        } => Ok(arrive::remove_old(
+            *tenant,
+            events,
+            (*received_before, *seen),
+            state,
+            context,
+        )),
         Command::SetQueue(set) => todo::set_queue(set, state, context),
         sending => decide_sending(sending, state, context),
     }

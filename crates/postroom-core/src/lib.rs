@@ -34,12 +34,12 @@ pub use command::{
     CreateIdentity, CreateKey, CreateSource, CreateTenant, CreateTodo, Credential, DeliveryEvent,
     DeliveryReport, DeliverySubject, Draft, EndAttempt, ExpireClaims, FailEvent, HeartbeatTodo,
     Idempotency, IdentityPatch, Import, Ingest, KeepResultSet, LeaseTerms, ListEntry, MailWork,
-    NewAddress, OutgoingMail, PostponeEvent, PutDocument, PutDraft, PutSuppression, PutUpload,
-    QueueMessage, Receive, Recipient, RecipientOutcome, RecipientRoute, RecordImportFailure,
-    RemoveSuppression, ResolveSend, RetryTodo, RotateKey, RotateSource, Routing, SealedSecret,
-    SealedToken, SendFault, SendOutcome, SendRecipient, SendRef, SendStep, SendThread, SetPolicy,
-    SetQueue, SetSourceRules, SetSourceSecret, SettleEvent, SourcePatch, Submission, Target,
-    UndoClaim, UpdateIdentity, UpdateLabels, UsageDay, Verdict, Work,
+    NewAddress, OldEvent, OutgoingMail, PostponeEvent, PutDocument, PutDraft, PutSuppression,
+    PutUpload, QueueMessage, Receive, Recipient, RecipientOutcome, RecipientRoute,
+    RecordImportFailure, RemoveSuppression, ResolveSend, RetryTodo, RotateKey, RotateSource,
+    Routing, SealedSecret, SealedToken, SendFault, SendOutcome, SendRecipient, SendRef, SendStep,
+    SendThread, SetPolicy, SetQueue, SetSourceRules, SetSourceSecret, SettleEvent, SourcePatch,
+    Submission, Target, UndoClaim, UpdateIdentity, UpdateLabels, UsageDay, Verdict, Work,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};

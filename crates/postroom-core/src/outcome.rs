@@ -61,7 +61,7 @@ pub enum Outcome {
     NothingToClaim,
     /// What a sweep did.
     Swept(SweepOutcome),
-    /// So many todos were removed.
+    /// So many todos, or at most so many events, were removed.
     Pruned(u64),
     /// Settings of a queue as they are now.
     Queue(QueueRow),

@@ -6,6 +6,7 @@ mod contact;
 mod document;
 mod event;
 mod message;
+mod old;
 mod send;
 mod sending;
 mod source;
@@ -31,6 +32,7 @@ pub use message::{
     nums_by_label, nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums,
     thread_ids_of_nums,
 };
+pub use old::old_deliveries;
 pub use send::{
     DueSend, OpenClaim, SendFilter, deliveries, deliveries_of, due_sends, idempotent,
     next_due_send, open_claims, send, sends, sends_of, sent_message, uncertain_sends, wire,
@@ -39,7 +41,7 @@ pub use sending::{
     draft, drafts, list_entries, policy, suppressed, suppressions, upload, upload_bytes, usage,
 };
 pub use source::{Source, events_of_source, source, source_by_token, sources};
-pub use status::{Counts, counts, deployment_counts, result_set};
+pub use status::{Counts, counts, deployment_counts, quick_check, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
     identity_by_address, owners_of_addresses, recipient, tenant, tenant_by_id, tenant_by_slug,

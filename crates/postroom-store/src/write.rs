@@ -2,6 +2,7 @@
 //! one of a row wins, and each kind is written by few statements.
 
 mod document;
+mod old;
 mod send;
 mod statements;
 mod work;
@@ -33,6 +34,7 @@ pub(crate) struct Writes {
     /// `None` for a session that was closed.
     sessions: BTreeMap<[u8; 32], Option<SessionRow>>,
     events: BTreeMap<(TenantId, u64), EventRow>,
+    old_events: old::Events,
     blobs: BTreeMap<(TenantId, Sha256Bytes), PackedBlob>,
     messages: Vec<(MessageRow, Vec<u8>)>,
     unread: BTreeMap<(TenantId, u64), bool>,
@@ -78,6 +80,7 @@ impl Writes {
             owner_links,
             sessions,
             events,
+            old_events,
             blobs,
             messages,
             unread,
@@ -105,6 +108,7 @@ impl Writes {
             && owner_links.is_empty()
             && sessions.is_empty()
             && events.is_empty()
+            && old_events.is_empty()
             && blobs.is_empty()
             && messages.is_empty()
             && unread.is_empty()
@@ -175,6 +179,15 @@ impl Writes {
             match change {
                 Change::PutEvent(row) => {
                     self.events.insert((row.tenant_id, row.id), *row);
+                }
+                Change::RemoveEvent {
+                    tenant_id,
+                    id,
+                    bytes,
+                    at,
+                } => {
+                    self.events.remove(&(tenant_id, id));
+                    self.old_events.insert((tenant_id, id), bytes, at);
                 }
                 Change::AddBlob {
                     tenant_id, sha256, ..

@@ -94,6 +94,8 @@ limits! {
     CURSOR_LIFE_MS: u64 = 24 * 60 * 60 * 1_000, "410 cursor_expired";
     /// Identities of one tenant-wide search.
     SEARCH_IDENTITIES: usize = 100, "422 scope_too_large";
+    /// Places of words that the beginnings in one search may stand for, all of them together.
+    SEARCH_BEGINNINGS: u64 = 20_000_000, "400 invalid_query: write longer beginnings";
     /// Longest mail_wait, seconds.
     WAIT_SECONDS: u64 = 60, "invalid_request";
     /// HTTP connections of the process.
@@ -287,6 +289,8 @@ limits! {
     WEBHOOK_BODY_MOST_BYTES: usize = 25 * 1024 * 1024, "413 before hashing or parsing";
     /// Bodies of webhook deliveries that are being taken in, bytes, in the process.
     WEBHOOK_HELD_BYTES: usize = 512 * 1024 * 1024, "503, the provider tries again";
+    /// Of these, those of one source: two of the largest and some small ones.
+    WEBHOOK_SOURCE_HELD_BYTES: usize = 64 * 1024 * 1024, "503, the provider tries again";
     /// A compressed webhook body once decompressed, as a multiple of its body limit.
     WEBHOOK_INFLATED_FACTOR: usize = 4, "413";
     /// Header of a delivery that is kept as its id, bytes.
@@ -385,6 +389,14 @@ limits! {
     TODO_KEPT_DAYS: u64 = 30, "it is removed with its attempts";
     /// Todos of one tenant that are kept although they have ended, the newest.
     TODOS_KEPT: usize = 500_000, "older ones are removed with their attempts";
+    /// Days that a delivery is kept, unless it carries mail, waits or has a todo.
+    EVENT_KEPT_DAYS: u64 = 30, "it is removed with its payload";
+    /// Deliveries of one tenant that are kept, the newest.
+    EVENTS_KEPT: usize = 500_000, "older ones are removed with their payloads";
+    /// Deliveries that are looked at together when old ones are removed.
+    EVENT_LOOK: usize = 4_000, "the rest follows";
+    /// Deliveries that one commit removes.
+    EVENT_SWEEP: usize = 200, "the rest waits for the next commit";
     /// JSON text of one e-mail document, bytes.
     COMPOSE_BYTES: usize = 1024 * 1024, "limit.size";
     /// Nesting of JSON values in an e-mail document.

@@ -115,27 +115,63 @@ fn may_sign(value: &[u8]) -> bool {
 }
 
 /// Proxies repeat the URL in headers of their own: the ingest token in its path and a `token` in its
-/// query are as secret there.
+/// query are as secret there, whatever of the URL is percent-encoded (RFC 3986 section 2.1), and
+/// once more where it stands in the query of another.
 fn without_url_secrets(value: &str) -> String {
-    let value = cut(value, "/in/", &['/', '?', '#', ' ', '"', ',']);
-    let value = cut(&value, "?token=", &['&', '#', ' ', '"', ',']);
-    cut(&value, "&token=", &['&', '#', ' ', '"', ','])
+    let value = cut(value, &[b"/", b"in", b"/"], b"/?# \",");
+    cut(&value, &[b"?&", b"token", b"="], b"&# \",")
 }
 
-/// Replaces what stands between a start and the next end.
-fn cut(value: &str, start: &str, ends: &[char]) -> String {
+/// Replaces what stands between a start and the next end. A start is one of some marks, a word, one
+/// of some marks again.
+fn cut(value: &str, [first, word, last]: &[&[u8]; 3], ends: &[u8]) -> String {
+    let bytes = value.as_bytes();
     let mut shown = String::with_capacity(value.len());
-    let mut rest = value;
-    while let Some(at) = rest.to_ascii_lowercase().find(start) {
-        let (before, after) = rest.split_at(at + start.len());
-        shown.push_str(before);
+    let (mut kept, mut at) = (0, 0);
+    while at < bytes.len() {
+        let start = mark(bytes, at, first)
+            .and_then(|next| word_at(bytes, next, word))
+            .and_then(|next| mark(bytes, next, last));
+        let Some(start) = start else {
+            at += 1;
+            continue;
+        };
+        let end = (start..bytes.len())
+            .find(|at| mark(bytes, *at, ends).is_some())
+            .unwrap_or(bytes.len());
+        // A word's place is between ASCII characters, so both cuts are between characters.
+        shown.push_str(value.get(kept..start).unwrap_or_default());
         shown.push_str(REDACTED);
-        rest = after
-            .find(ends)
-            .map_or("", |end| after.get(end..).unwrap_or_default());
+        (kept, at) = (end, end.max(at + 1));
     }
-    shown.push_str(rest);
+    shown.push_str(value.get(kept..).unwrap_or_default());
     shown
+}
+
+/// The place behind one of some marks at `at`, plain or percent-encoded up to twice.
+fn mark(bytes: &[u8], at: usize, marks: &[u8]) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    if marks.contains(rest.first()?) {
+        return Some(at + 1);
+    }
+    let mut code = rest.strip_prefix(b"%")?;
+    let mut next = at + 1;
+    if let Some(again) = code.strip_prefix(b"25") {
+        (code, next) = (again, next + 2);
+    }
+    let digit = |place: usize| {
+        code.get(place)
+            .and_then(|byte| (*byte as char).to_digit(16))
+    };
+    let byte = u8::try_from(digit(0)? << 4 | digit(1)?).ok()?;
+    marks.contains(&byte).then_some(next + 2)
+}
+
+/// The place behind a word at `at`, whatever its case, letters of it percent-encoded or not.
+fn word_at(bytes: &[u8], at: usize, word: &[u8]) -> Option<usize> {
+    word.iter().try_fold(at, |at, letter| {
+        mark(bytes, at, &[*letter, letter.to_ascii_uppercase()])
+    })
 }
 
 #[cfg(test)]
@@ -220,6 +256,22 @@ mod tests {
             "https://a.example/?token=abc&b=c",
             "https://a.example/?token=«redacted»&b=c",
         );
+        for (value, expected) in [
+            ("/in/%61bcdef", "/in/«redacted»"),
+            ("%2Fin%2Fabcdef%3Fx=1", "%2Fin%2F«redacted»%3Fx=1"),
+            ("/%69N/abcdef/x", "/%69N/«redacted»/x"),
+            (
+                "https://a.example/?next=https%253A%252F%252Fb%252Fin%252Fabc%2526x, é/in/d",
+                "https://a.example/?next=https%253A%252F%252Fb%252Fin%252F«redacted», é/in/«redacted»",
+            ),
+            (
+                "a%3Ftoken%3Dabc%26b=c&%74oken=d",
+                "a%3Ftoken%3D«redacted»%26b=c&%74oken=«redacted»",
+            ),
+            ("/inner/abc /in%", "/inner/abc /in%"),
+        ] {
+            check("github", "X-Original-URL", value, expected);
+        }
     }
 
     #[test]

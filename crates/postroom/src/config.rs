@@ -15,7 +15,7 @@ use std::{
 };
 
 pub(crate) use error::ConfigError;
-use postroom_app::rate::RateLimits;
+use postroom_app::{rate::RateLimits, room::Retention};
 use postroom_net::egress::{EgressPolicy, Range};
 
 /// The file read when no other is named and it exists.
@@ -71,6 +71,8 @@ pub(crate) struct Config {
     pub(crate) rates: RateLimits,
     /// What given URLs may lead to beyond public addresses; see [`egress::policy`].
     pub(crate) egress: EgressPolicy,
+    /// How long deliveries are kept.
+    pub(crate) retention: Retention,
     /// By which way sent mail leaves; see [`transport::options`].
     pub(crate) transport: transport::Transport,
     /// Proxies whose word about who called, and at which address, counts.
@@ -103,6 +105,7 @@ impl Default for Config {
             secret_key: None,
             rates: RateLimits::default(),
             egress: EgressPolicy::default(),
+            retention: Retention::default(),
             transport: transport::Transport::default(),
             trusted_proxies: Vec::new(),
             url: None,
@@ -151,6 +154,28 @@ const KEYS: &[Key] = &[
         secret: true,
         set: database_url,
         show: |c| c.database_url.clone(),
+    },
+    Key {
+        name: "event_days",
+        about: "days that deliveries are kept, 0 for ever; mail is kept for ever",
+        secret: false,
+        set: |c, v| {
+            let days: u64 = v.parse().map_err(|_| "a number of days, or 0")?;
+            c.retention.event_days = (days > 0).then_some(days);
+            Ok(())
+        },
+        show: |c| Some(c.retention.event_days.unwrap_or(0).to_string()),
+    },
+    Key {
+        name: "events_kept",
+        about: "deliveries of one tenant that are kept, the newest, 0 for all",
+        secret: false,
+        set: |c, v| {
+            let kept: usize = v.parse().map_err(|_| "a number of deliveries, or 0")?;
+            c.retention.events = (kept > 0).then_some(kept);
+            Ok(())
+        },
+        show: |c| Some(c.retention.events.unwrap_or(0).to_string()),
     },
     Key {
         name: "hostname",

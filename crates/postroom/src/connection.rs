@@ -38,6 +38,7 @@ pub(crate) fn room_options(config: &Config) -> Result<RoomOptions, Trouble> {
         .as_ref()
         .map(|text| Secret::new(crate::secret::from_text(text)));
     options.rates = config.rates;
+    options.retention = config.retention;
     options.url = match &config.public_url {
         Some(url) => url.clone(),
         None => format!("http://{}", config.listen),

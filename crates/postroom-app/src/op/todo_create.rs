@@ -96,6 +96,13 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         Some(named) => Some(identity(call, named).await?),
         None => None,
     };
+    if let Some(key) = input.assignee {
+        // What nobody could ever claim; a key elsewhere is as much missing as one that never was.
+        let found = read::key(call.room.store(), call.scope()?, key).await?;
+        found
+            .filter(|key| key.revoked_at.is_none())
+            .ok_or(Failure::new(ErrorCode::NotFound))?;
+    }
     let command = CreateTodo {
         worker: working::worker(call)?,
         identity,

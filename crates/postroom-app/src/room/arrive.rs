@@ -18,7 +18,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use postroom_core::{Arrive, ArriveOutcome, Command, Outcome, Refusal, SourceRow, SourceState};
 use postroom_store::{SealedFor, StoreError, read};
-use postroom_types::{ErrorCode, IdentityId};
+use postroom_types::{ErrorCode, IdentityId, SourceId};
 use postroom_webhook::{
     Answer, Candidate, Handshake, Options, Provider, Reason, Received, Rejection,
     provider::SecretOrigin,
@@ -47,6 +47,11 @@ pub struct Door {
 }
 
 impl Door {
+    /// The source behind it.
+    pub fn source(&self) -> SourceId {
+        self.row.id
+    }
+
     /// The largest body, bytes.
     pub fn body_limit(&self) -> usize {
         self.provider.body_limit

@@ -12,7 +12,9 @@ use postroom_store::{Store, StoreError, StoreOptions, WorkerScope, read};
 use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{Indexing, Positions, Room, deliveries, indexing, ingest, outbox, retention, sweep};
+use super::{
+    Indexing, Positions, Retention, Room, deliveries, indexing, ingest, outbox, retention, sweep,
+};
 use crate::{
     clock::Clock,
     finding::{Kept, Labels},
@@ -54,6 +56,8 @@ pub struct RoomOptions {
     pub transport: TransportOptions,
     /// Whether reply addresses of mail in a thread carry its token, as `local+tag`.
     pub reply_tokens: bool,
+    /// How long deliveries are kept.
+    pub retention: Retention,
 }
 
 impl RoomOptions {
@@ -71,6 +75,7 @@ impl RoomOptions {
             egress: None,
             transport: TransportOptions::default(),
             reply_tokens: false,
+            retention: Retention::default(),
         }
     }
 }
@@ -151,6 +156,7 @@ impl Room {
             transport: Transport::open(options.transport, &egress)?,
             reply_tokens: options.reply_tokens,
             egress,
+            retention: options.retention,
             url: options.url.trim_end_matches('/').to_owned(),
             store,
             workers,

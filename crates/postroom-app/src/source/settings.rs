@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use postroom_core::{Sealed, SourceRow};
 use postroom_store::{SealedFor, Store};
-use postroom_types::{Secret, TenantId, Timestamp};
+use postroom_types::{Dialect, Secret, TenantId, Timestamp};
 use postroom_webhook::Options;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl Settings {
     /// Puts what a caller gave over what there is.
     ///
     /// # Errors
-    /// `unavailable` when nothing can be sealed.
+    /// `invalid_argument` for a header that cannot arrive, `unavailable` when nothing can be sealed.
     pub(crate) fn with(
         mut self,
         given: GivenSettings,
@@ -92,6 +92,14 @@ impl Settings {
             let sealed = store.seal(SealedFor::SourceSecret, tenant, text.trim().as_bytes())?;
             Ok(STANDARD.encode(sealed.0))
         };
+        if let Some(name) = given.header.as_deref().filter(|name| !can_arrive(name)) {
+            let words = if is_token(name) {
+                "is a header that belongs to the connection and never arrives with a delivery"
+            } else {
+                "is no name that a header can have"
+            };
+            return Err(Failure::argument(Dialect::Events, "settings.header", words));
+        }
         let plain = [
             (&mut self.audience, given.audience),
             (&mut self.email, given.email),
@@ -155,6 +163,37 @@ impl Settings {
     }
 }
 
+/// Headers that a proxy or this server takes for itself (RFC 9110 section 7.6.1), so that none
+/// carries a secret here.
+const OF_THE_CONNECTION: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Whether a delivery can have a header of this name.
+fn can_arrive(name: &str) -> bool {
+    is_token(name) && !OF_THE_CONNECTION.contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// RFC 9110 section 5.6.2.
+fn is_token(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
 fn opened(sealed: Option<&str>, store: &Store, tenant: TenantId) -> Option<Secret<String>> {
     let sealed = Sealed(STANDARD.decode(sealed?).ok()?);
     let bytes = store
@@ -163,4 +202,29 @@ fn opened(sealed: Option<&str>, store: &Store, tenant: TenantId) -> Option<Secre
     String::from_utf8(bytes.expose().clone())
         .ok()
         .map(Secret::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_has_a_name_that_arrives() {
+        for name in ["X-Signature", "authorization", "x_key", "Content-Type"] {
+            assert!(can_arrive(name), "{name}");
+        }
+        for name in [
+            "",
+            "X Signature",
+            "X-Key:",
+            "größe",
+            "Host",
+            "CONTENT-LENGTH",
+            "te",
+            ":path",
+            "X-Key\r\nX: y",
+        ] {
+            assert!(!can_arrive(name), "{name}");
+        }
+    }
 }

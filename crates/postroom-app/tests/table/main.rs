@@ -11,4 +11,5 @@ mod contract;
 mod log;
 mod output;
 mod rest;
+mod retention;
 mod world;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use postroom_app::{
     Actor, CallContext, Failure, Reply, Room,
     operation::{self, Surface},
-    room::{ArchiveMail, RoomOptions, WebhookRequest},
+    room::{ArchiveMail, Retention, RoomOptions, WebhookRequest},
     transport::TransportOptions,
 };
 use postroom_core::Recipient;
@@ -76,8 +76,14 @@ pub(crate) fn request_id() -> RequestId {
 
 impl World {
     pub(crate) async fn new() -> Self {
+        Self::keeping(Retention::default()).await
+    }
+
+    /// One that keeps deliveries for so long.
+    pub(crate) async fn keeping(retention: Retention) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut options = RoomOptions::new(folder.path());
+        options.retention = retention;
         let policy = EgressPolicy {
             allow_cidrs: vec!["127.0.0.0/8".parse().expect("a range")],
             allow_ports: vec!["1024-65535".parse().expect("ports")],

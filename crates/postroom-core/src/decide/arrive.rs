@@ -7,12 +7,12 @@ use super::{
     todo::{Opening, open},
 };
 use crate::{
-    Arrive, ArriveOutcome, Change, Decision, Disposition, EventRow, EventState, OpenedTodo,
-    Outcome, PostponeEvent, Refusal, SettleEvent, SourceRow, SourceState, State,
+    Arrive, ArriveOutcome, Change, Decision, Disposition, EventRow, EventState, Family, OldEvent,
+    OpenedTodo, Outcome, PostponeEvent, Refusal, SettleEvent, SourceRow, SourceState, State,
     needs::once_hash,
     row::{FeedKind, FeedRow},
 };
-use postroom_types::{ErrorCode, limit};
+use postroom_types::{ErrorCode, TenantId, Timestamp, limit};
 
 pub(super) fn arrive(
     arrive: &Arrive,
@@ -248,6 +248,50 @@ pub(super) fn postpone(
         ..known.clone()
     };
     Ok(changed(row, state, context))
+}
+
+/// Removes deliveries received before an instant; `seen` is the position at which their bytes were
+/// looked for elsewhere.
+pub(super) fn remove_old(
+    tenant: TenantId,
+    events: &[OldEvent],
+    (before, seen): (Timestamp, u64),
+    state: &State,
+    context: &Context<'_>,
+) -> Decision {
+    // A todo's payload is its event's; one that this batch opened may name an event of long ago.
+    let has_todo = |row: &EventRow| {
+        row.todo_id.is_some_and(|id| state.todos.contains_key(&id))
+            || state
+                .todos
+                .values()
+                .any(|todo| todo.event_id == Some(row.id) || todo.last_event_id == Some(row.id))
+    };
+    let may_go = |row: &EventRow| {
+        row.family != Family::Mail
+            && !row.carries_mail
+            && row.message_id.is_none()
+            && row.state != EventState::Pending
+            && row.received_at < before
+            && row.last_redelivered_at.is_none_or(|at| at < before)
+            && !has_todo(row)
+    };
+    let found = events.iter().take(limit::EVENT_SWEEP);
+    let changes: Vec<Change> = found
+        .filter_map(|old| Some((old, state.events.get(&(tenant, old.id))?)))
+        .filter(|(_, row)| may_go(row))
+        .map(|(old, row)| Change::RemoveEvent {
+            tenant_id: tenant,
+            id: row.id,
+            bytes: old.alone.then_some((row.sha256, seen)),
+            at: context.now,
+        })
+        .collect();
+    // No row of the feed: what is gone is nothing that anybody waits for.
+    Decision {
+        outcome: Outcome::Pruned(changes.len() as u64),
+        changes,
+    }
 }
 
 fn changed(row: EventRow, state: &State, context: &Context<'_>) -> Decision {

@@ -75,6 +75,11 @@ impl Command {
                 let some = todos.iter().take(postroom_types::limit::TODO_SWEEP);
                 needs.todos.extend(some.map(|id| (*tenant, *id)));
             }
+            Self::PruneEvents { tenant, events, .. } => {
+                needs.tenant(*tenant);
+                let some = events.iter().take(postroom_types::limit::EVENT_SWEEP);
+                needs.events.extend(some.map(|old| (*tenant, old.id)));
+            }
             Self::SetQueue(set) => {
                 needs.tenant(set.scope.tenant());
                 needs.queues.insert(set.scope.tenant());
@@ -109,6 +114,13 @@ impl Command {
                 if over {
                     needs.attempts.insert(key);
                 }
+            }
+            Self::PruneEvents { tenant, events, .. } => {
+                let some = events.iter().take(postroom_types::limit::EVENT_SWEEP);
+                let todos = some
+                    .filter_map(|old| state.events.get(&(*tenant, old.id)))
+                    .filter_map(|event| event.todo_id);
+                needs.todos.extend(todos.map(|id| (*tenant, id)));
             }
             Self::RetryTodo(retry) => {
                 if let Some(todo) = state.todos.get(&retry.todo)

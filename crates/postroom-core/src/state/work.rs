@@ -76,6 +76,11 @@ impl State {
                 self.todos.remove(id);
                 self.attempts.remove(id);
             }
+            Change::RemoveEvent { tenant_id, id, .. } => {
+                let gone = (*tenant_id, *id);
+                self.events.remove(&gone);
+                self.event_keys.retain(|_, event| *event != gone);
+            }
             Change::PutAttempt(row) => self.load_attempt((**row).clone()),
             Change::PruneAttempts {
                 todo_id,

@@ -1,6 +1,6 @@
 //! Counts for a state page, and kept results.
 
-use crate::{PlatformScope, Store, StoreError, rows, select::Select};
+use crate::{PlatformScope, Store, StoreError, WorkerScope, rows, select::Select};
 use postroom_types::{KeyId, TenantScope};
 
 /// How much there is.
@@ -131,4 +131,18 @@ async fn gather(
         }
     }
     Ok(counts)
+}
+
+/// What SQLite finds wrong in its file, at most a hundred lines; nothing when it is sound. On
+/// PostgreSQL nothing is looked at. Reads the whole file.
+pub async fn quick_check(store: &Store, scope: &WorkerScope) -> Result<Vec<String>, StoreError> {
+    let WorkerScope(()) = scope;
+    if store.database().kind != crate::DatabaseKind::Sqlite {
+        return Ok(Vec::new());
+    }
+    let mut found = Select::new("PRAGMA quick_check(100)")
+        .all(store, |row| Ok(row.text(0)?))
+        .await?;
+    found.retain(|line| line != "ok");
+    Ok(found)
 }

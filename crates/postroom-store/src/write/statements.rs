@@ -16,6 +16,9 @@ impl Writes {
         let counters = self.positions();
         self.write_people(conn).await?;
         self.write_access(conn).await?;
+        let old_events = std::mem::take(&mut self.old_events);
+        // Before the arrivals: the same delivery may come anew in this very batch.
+        old_events.remove(conn).await?;
         self.write_arrivals(conn).await?;
         self.write_mail(conn).await?;
         self.write_threads(conn).await?;
@@ -23,6 +26,8 @@ impl Writes {
         std::mem::take(&mut self.sending).write(conn).await?;
         std::mem::take(&mut self.documents).write(conn).await?;
         self.write_rest(conn).await?;
+        // After everything that names bytes was written.
+        old_events.remove_bytes(conn).await?;
         write_counters(conn, &counters).await
     }
 

@@ -4,9 +4,9 @@ use super::world::{World, code, create_tenant, on_both, refused};
 use postroom_core::{
     Arrive, ArriveOutcome, AttemptOutcome, ClaimNextTodo, ClaimTodo, Claimed, Command,
     CreateSource, CreateTodo, Disposition, EndAttempt, EventState, Family, HeartbeatTodo,
-    LeaseTerms, Outcome, PostponeEvent, QUARANTINE_QUEUE, QuarantineReason, RawMail, Refusal,
-    RotateSource, Routing, SecretOrigin, SetQueue, SetSourceRules, SetSourceSecret, SettleEvent,
-    SourceRow, SourceState, TodoRow, TodoState, TrustMode, UndoClaim, Work, Worker,
+    LeaseTerms, OldEvent, Outcome, PostponeEvent, QUARANTINE_QUEUE, QuarantineReason, RawMail,
+    Refusal, RotateSource, Routing, SecretOrigin, SetQueue, SetSourceRules, SetSourceSecret,
+    SettleEvent, SourceRow, SourceState, TodoRow, TodoState, TrustMode, UndoClaim, Work, Worker,
 };
 use postroom_store::{
     MintedToken, SealedFor, Store, StoreError,
@@ -1015,5 +1015,159 @@ fn two_nodes_hand_no_todo_out_twice() {
         let distinct: BTreeSet<TodoId> = all.iter().copied().collect();
         assert_eq!((all.len(), distinct.len()), (60, 60));
         node.close().await;
+    });
+}
+
+/// What may go now, and up to which id was looked.
+async fn old(world: &World, keep: usize) -> (Vec<OldEvent>, Option<u64>) {
+    let (store, now) = (&world.store, world.now());
+    let found = read::old_deliveries(store, &world.worker, world.tenant, (now, keep), (0, 100));
+    found.await.expect("reads")
+}
+
+async fn prune(world: &World, events: Vec<OldEvent>, seen: u64) -> u64 {
+    let command = Command::PruneEvents {
+        tenant: world.tenant,
+        events,
+        received_before: world.now(),
+        seen,
+    };
+    match world.store.transact(command).await.expect("done") {
+        Outcome::Pruned(removed) => removed,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn has_bytes(world: &World, id: u64) -> bool {
+    let scope = world.tenant_scope();
+    let payload = read::event_payload(&world.store, &scope, id).await;
+    payload.expect("reads").is_some()
+}
+
+fn bare() -> Routing {
+    Routing {
+        work: None,
+        ..routed(None)
+    }
+}
+
+#[test]
+fn old_deliveries_go_and_those_with_mail_work_or_a_todo_stay() {
+    on_both(|world: World| async move {
+        let (source, _) = source_of(&world, SecretOrigin::Minted).await;
+        let scope = world.tenant_scope();
+        let mut ids = Vec::new();
+        for (key, routing) in [("plain", bare()), ("work", routed(None)), ("named", bare())] {
+            ids.push(
+                arrive(&world, delivery(&source, key, routing))
+                    .await
+                    .event_id,
+            );
+        }
+        let carrier = Arrive {
+            carries_mail: true,
+            ..delivery(&source, "carrier", bare())
+        };
+        arrive(&world, carrier).await;
+        world
+            .import(&[super::world::mail("m", &[], "a@b.example", "mail")])
+            .await;
+        let named = CreateTodo {
+            event_id: Some(ids[2]),
+            payload: None,
+            ..todo(&world, "q", "for an event of long ago")
+        };
+        open(&world, named).await;
+        world.advance(1_000);
+        let (found, last) = old(&world, usize::MAX).await;
+        let only = OldEvent {
+            id: ids[0],
+            alone: true,
+        };
+        assert_eq!((found, last), (vec![only], Some(ids[2])));
+        let seen = read::position(&world.store, &scope).await.expect("reads");
+        let everything: Vec<OldEvent> = (1..=seen).map(|id| OldEvent { id, alone: true }).collect();
+        // Whatever it is told, it removes what may go. The todo of one stands in no state that a
+        // decision has, and keeps it all the same.
+        assert!((1..=2).contains(&prune(&world, everything, seen).await));
+        let filter = EventFilter {
+            limit: 10,
+            ..EventFilter::default()
+        };
+        let left = read::events(&world.store, &scope, &filter).await;
+        let left: Vec<u64> = left.expect("reads").iter().map(|row| row.id).collect();
+        assert_eq!(left.len(), 4);
+        assert!(!left.contains(&ids[0]));
+        for id in left {
+            assert!(has_bytes(&world, id).await);
+        }
+        // The same delivery is a new one now.
+        let again = arrive(&world, delivery(&source, "plain", bare())).await;
+        assert!(!again.duplicate && again.event_id > seen);
+        assert!(has_bytes(&world, again.event_id).await);
+    });
+}
+
+#[test]
+fn bytes_go_with_the_last_that_names_them_and_never_from_under_a_message() {
+    on_both(|world: World| async move {
+        let (source, _) = source_of(&world, SecretOrigin::Minted).await;
+        let scope = world.tenant_scope();
+        let mail = super::world::mail("m", &[], "a@b.example", "the same bytes");
+        let with = |key: &str, bytes: &str| Arrive {
+            raw: RawMail::new(bytes.as_bytes().to_vec()),
+            ..delivery(&source, key, bare())
+        };
+        let first = arrive(&world, with("1", "ping")).await.event_id;
+        let second = arrive(&world, with("2", "ping")).await.event_id;
+        let early = arrive(&world, with("3", &mail)).await.event_id;
+        world.advance(1_000);
+        let position = async || read::position(&world.store, &scope).await.expect("reads");
+        let seen = position().await;
+        let (found, _) = old(&world, usize::MAX).await;
+        let of = |id, alone| OldEvent { id, alone };
+        assert_eq!(found, [of(first, false), of(early, true)]);
+        // A mail with the very bytes comes after the look.
+        let imported = world.import(std::slice::from_ref(&mail)).await;
+        assert_eq!(prune(&world, found, seen).await, 2);
+        assert!(has_bytes(&world, second).await);
+        let postroom_core::ImportOutcome::Stored {
+            event_id: message, ..
+        } = imported[0]
+        else {
+            panic!("{imported:?}");
+        };
+        assert!(has_bytes(&world, message).await);
+        // The last that names some bytes takes them along.
+        let late = arrive(&world, with("4", &mail)).await.event_id;
+        world.advance(1_000);
+        let seen = position().await;
+        let (found, _) = old(&world, usize::MAX).await;
+        assert_eq!(found, [of(second, true), of(late, false)]);
+        assert_eq!(prune(&world, found, seen).await, 2);
+        assert!(has_bytes(&world, message).await);
+        assert_eq!(old(&world, usize::MAX).await, (vec![], None));
+        let ping = arrive(&world, with("5", "ping")).await.event_id;
+        assert!(has_bytes(&world, ping).await);
+    });
+}
+
+#[test]
+fn the_newest_deliveries_are_kept_by_number() {
+    on_both(|world: World| async move {
+        let (source, _) = source_of(&world, SecretOrigin::Minted).await;
+        let mut ids = Vec::new();
+        for n in 0..4 {
+            let made = arrive(&world, delivery(&source, &n.to_string(), bare())).await;
+            ids.push(made.event_id);
+        }
+        let before = postroom_types::Timestamp::from_ms(0);
+        for (keep, most) in [(4, 0), (3, 1), (1, 3)] {
+            let (store, worker) = (&world.store, &world.worker);
+            let found =
+                read::old_deliveries(store, worker, world.tenant, (before, keep), (0, 100)).await;
+            let found: Vec<u64> = found.expect("reads").0.iter().map(|old| old.id).collect();
+            assert_eq!(found, ids[..most]);
+        }
     });
 }

@@ -84,7 +84,7 @@ const SOURCES: View = View::Table(
         ("QUEUE", "/target_queue"),
         ("STATE", "/state"),
         ("TRUST", "/trust_mode"),
-        ("TRUSTED", "/trusted_actors/logins"),
+        ("TRUSTED", "/trusted_actors"),
         ("EVENTS", "/deliveries"),
         ("LAST", "/last_delivery_at"),
         ("REFUSED", "/last_refusal/reason"),
@@ -221,7 +221,7 @@ pub(crate) const VERBS: &[Verb] = &[
     },
     Verb {
         words: &["wait"],
-        about: "Wait for the next mail that fits",
+        about: "Wait for the next mail that fits; exit status 1 when none comes in time",
         calls: &[one("mail_wait")],
         positional: &[],
         view: View::Message,
@@ -500,6 +500,8 @@ pub(crate) mod used {
     pub(crate) const SHOW_MAILBOX: &str = "identity_get";
     /// Puts one mail of an archive into a server.
     pub(crate) const PUT_IN_MAIL: &str = "inbound_raw";
+    /// Waits for a mail.
+    pub(crate) const WAIT: &str = "mail_wait";
     /// Says how the deployment stands.
     pub(crate) const SHOW_STATE: &str = "deployment_get";
     /// Lists what arrived, to follow it.
@@ -590,6 +592,7 @@ mod tests {
             used::CREATE_KEY,
             used::SHOW_MAILBOX,
             used::PUT_IN_MAIL,
+            used::WAIT,
             used::SHOW_STATE,
             used::LIST_EVENTS,
             used::SHOW_EVENT,

@@ -2,7 +2,7 @@
 
 mod webhook;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     alias::View,
@@ -71,7 +71,21 @@ fn cell(value: Option<&Value>) -> String {
             .map(|item| cell(Some(item)))
             .collect::<Vec<_>>()
             .join(", "),
+        Some(Value::Object(actors)) if actors.contains_key("logins") => trusted(actors),
         Some(other) => other.to_string(),
+    }
+}
+
+/// Whom a source trusts: everybody, nobody, or these people.
+fn trusted(actors: &Map<String, Value>) -> String {
+    if actors.get("allow_all") == Some(&Value::Bool(true)) {
+        return "everybody".to_owned();
+    }
+    let logins = cell(actors.get("logins"));
+    match (logins.as_str(), actors.get("match").and_then(Value::as_str)) {
+        ("", _) => "nobody".to_owned(),
+        (_, None | Some("sender")) => logins,
+        (_, Some(matching)) => format!("{logins} ({matching})"),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
         alias::{Target, Verb, View, used},
         arguments, render,
         terminal::Terminal,
-        trouble::Trouble,
+        trouble::{PROBLEMS, Trouble},
     },
     client::Answer,
     config::Config,
@@ -114,7 +114,13 @@ async fn perform(
     .await;
     connection.close().await;
     match answer? {
-        Answer::Json(value) => render::show(terminal, view, &value),
+        Answer::Json(value) => {
+            render::show(terminal, view, &value);
+            // A script that waits must tell the mail from its absence.
+            if row.name == used::WAIT && value.get("message").is_some_and(Value::is_null) {
+                return Ok(ExitCode::from(PROBLEMS));
+            }
+        }
         Answer::Bytes(bytes) => terminal.bytes(&bytes),
     }
     Ok(ExitCode::SUCCESS)

@@ -117,6 +117,11 @@ fn allow_http(config: &mut Config, value: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Providers that something is fetched from, so that another base means something.
+const PROVIDERS: &[&str] = &["resend"];
+/// What is said of every other: there is one to be near to.
+const UNKNOWN_PROVIDER: &str = "resend and an absolute URL: nothing is fetched from a provider of another name; did you mean resend?";
+
 fn provider_base(config: &mut Config, value: &str) -> Result<(), &'static str> {
     const EXPECTED: &str =
         "a provider and an absolute URL, such as resend=https://relay.example.com";
@@ -132,6 +137,9 @@ fn provider_base(config: &mut Config, value: &str) -> Result<(), &'static str> {
             .ok_or(EXPECTED)?;
         if !name_is_one {
             return Err(EXPECTED);
+        }
+        if !PROVIDERS.contains(&name) {
+            return Err(UNKNOWN_PROVIDER);
         }
         bases.insert(name.to_owned(), base);
     }
