@@ -246,14 +246,23 @@ async fn rank(
             ..SearchRequest::new(&plan, &states)
         })
     });
-    ranked
+    let ranked = ranked
         .await
-        .map_err(|_| Failure::new(ErrorCode::InternalError))?
-        .map_err(Failure::from)
+        .map_err(|_| Failure::new(ErrorCode::InternalError))?;
+    if let Err(SearchError::Rebuild { reason, .. }) = &ranked {
+        tracing::warn!(%tenant, %reason, "a search met a damaged index; it is built anew");
+        call.room.indexing.ask_anew(tenant);
+    }
+    ranked.map_err(Failure::from)
 }
 
 impl From<SearchError> for Failure {
     fn from(error: SearchError) -> Self {
+        if let SearchError::TooWide = error {
+            return Self::new(error.code()).saying(
+                "The beginnings in this query stand for too many words. Write longer ones, or fewer.",
+            );
+        }
         tracing::error!(%error, "the search index failed");
         Self::new(error.code()).saying("The search index is not ready.")
     }

@@ -145,6 +145,15 @@ impl Room {
         })
     }
 
+    /// What the database finds wrong in its own file; nothing when it is sound, or a server's. Reads
+    /// the whole file.
+    ///
+    /// # Errors
+    /// `unavailable` when the store cannot say.
+    pub async fn damage(&self) -> Result<Vec<String>, Failure> {
+        Ok(read::quick_check(self.store(), &self.workers).await?)
+    }
+
     /// How far a tenant's index is; right after the start the worker has not looked yet, and the
     /// index itself says it.
     async fn index_position(&self, tenant: TenantId) -> u64 {

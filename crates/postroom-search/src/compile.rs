@@ -13,7 +13,10 @@ use tantivy::{
 use crate::{
     analysis::{Wanted, Word, fold},
     columns::{ColumnQuery, Test},
-    rank::{Column, Columns, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns, docs_with},
+    rank::{
+        Beginnings, Column, Columns, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns,
+        docs_with,
+    },
     schema::{Fields, NAME_MARK, flags},
     terms::{TermScan, exact},
 };
@@ -48,6 +51,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) searcher: &'a Searcher,
     pub(crate) states: &'a BTreeMap<State, RoaringTreemap>,
     pub(crate) reading: Reading,
+    /// What beginnings may still read.
+    pub(crate) beginnings: Arc<Beginnings>,
     /// How many more words may be read as misspelt.
     pub(crate) near_words: Cell<usize>,
 }
@@ -205,6 +210,7 @@ impl Compiler<'_> {
             lookup,
             columns: columns.to_vec(),
             corpus: Arc::clone(self.corpus),
+            beginnings: Arc::clone(&self.beginnings),
         }))
     }
 

@@ -22,6 +22,10 @@ pub enum SearchError {
     /// The folder could not be made or read.
     #[error("the search index folder failed: {0}")]
     Io(#[from] std::io::Error),
+    /// The beginnings in the query stand for more than one search may read
+    /// ([`postroom_types::limit::SEARCH_BEGINNINGS`]).
+    #[error("the beginnings in the query stand for too much")]
+    TooWide,
     /// The index was closed.
     #[error("the search index is closed")]
     Closed,
@@ -41,6 +45,11 @@ pub enum RebuildReason {
 impl SearchError {
     /// The code for callers outside.
     pub fn code(&self) -> ErrorCode {
-        ErrorCode::Unavailable
+        match self {
+            Self::TooWide => ErrorCode::InvalidQuery,
+            Self::Rebuild { .. } | Self::Engine(_) | Self::Io(_) | Self::Closed => {
+                ErrorCode::Unavailable
+            }
+        }
     }
 }

@@ -4,7 +4,13 @@
 //! that field, added up, and only then dampened. So a word in the subject counts for much, and a
 //! word that stands in subject and body alike is still one word.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use tantivy::{
     DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, Term,
@@ -117,6 +123,32 @@ pub(crate) struct LeafQuery {
     pub(crate) lookup: Lookup,
     pub(crate) columns: Vec<Column>,
     pub(crate) corpus: Arc<Corpus>,
+    pub(crate) beginnings: Arc<Beginnings>,
+}
+
+/// What beginnings may still read in one search: a short one stands for half of the dictionary.
+#[derive(Debug)]
+pub(crate) struct Beginnings(AtomicU64);
+
+/// What the search fails with when they read more; [`crate::SearchError::TooWide`] outside.
+pub(crate) const TOO_WIDE: &str = "the beginnings stand for too much";
+
+impl Beginnings {
+    pub(crate) fn new(left: u64) -> Arc<Self> {
+        Arc::new(Self(AtomicU64::new(left)))
+    }
+
+    /// Takes what one term costs.
+    fn take(&self, entries: u64) -> tantivy::Result<()> {
+        let taken = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(entries)
+            });
+        taken
+            .map(drop)
+            .map_err(|_| tantivy::TantivyError::InvalidArgument(TOO_WIDE.to_owned()))
+    }
 }
 
 impl Query for LeafQuery {
@@ -152,7 +184,10 @@ impl Query for LeafQuery {
                     corpus: &self.corpus,
                 };
                 let listed = columns.list(searcher, |index, _, add| {
-                    near::expand_beginning(index, stem, |info| add(info, 1.0))
+                    near::expand_beginning(index, stem, |info| {
+                        self.beginnings.take(info.doc_freq.into())?;
+                        add(info, 1.0)
+                    })
                 })?;
                 Ok(Box::new(ListWeight::of(Arc::new(listed), &self.corpus)))
             }

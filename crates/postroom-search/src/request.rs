@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::tz::TimeZone;
 use postroom_query::{Plan, State};
-use postroom_types::{IdentityId, Timestamp, limit::RANKED_IDS};
+use postroom_types::{
+    IdentityId, Timestamp,
+    limit::{RANKED_IDS, SEARCH_BEGINNINGS},
+};
 use roaring::RoaringTreemap;
 
 use crate::IndexFacets;
@@ -31,6 +34,8 @@ pub struct SearchRequest<'a> {
     pub relaxed: bool,
     /// Counts facets, with months in this time zone.
     pub facets: Option<&'a TimeZone>,
+    /// Entries of the index that beginnings (`in*`) may stand for, all of the search together.
+    pub beginnings: u64,
 }
 
 impl<'a> SearchRequest<'a> {
@@ -46,6 +51,7 @@ impl<'a> SearchRequest<'a> {
             fuzzy: true,
             relaxed: false,
             facets: None,
+            beginnings: SEARCH_BEGINNINGS,
         }
     }
 }

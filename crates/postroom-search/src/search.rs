@@ -18,6 +18,7 @@ use crate::{
         Clauses, Compiled, Compiler, NEAR_WORDS, Reading, any_of, column, everything, may_be_near,
     },
     facets,
+    rank::Beginnings,
     schema::identity_term,
     tenant::Snapshot,
     terms::exact,
@@ -50,19 +51,22 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
         ordered: limit,
         scored: worded,
     };
+    // One budget for all readings of the query.
+    let beginnings = &Beginnings::new(request.beginnings);
+    let run = |reading| run(snapshot, request, reading, beginnings, best(keep));
     let mut found = Found::default();
-    let exact = run(snapshot, request, Reading::Exact, best(keep))?;
+    let exact = run(Reading::Exact)?;
     if worded && request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS {
-        let some = run(snapshot, request, Reading::Some, best(keep))?;
+        let some = run(Reading::Some)?;
         found.add_question(exact, some);
     } else {
         found.add(exact, Match::Exact, worded);
         if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
-            let near = run(snapshot, request, Reading::Near, best(keep))?;
+            let near = run(Reading::Near)?;
             found.add(near, Match::Fuzzy, worded);
         }
         if worded && request.relaxed && found.total < FEW {
-            let some = run(snapshot, request, Reading::Some, best(keep))?;
+            let some = run(Reading::Some)?;
             found.add(some, Match::Relaxed, worded);
         }
     }
@@ -101,6 +105,7 @@ fn run(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     reading: Reading,
+    beginnings: &Arc<Beginnings>,
     best: Best,
 ) -> tantivy::Result<Collected> {
     let compiler = Compiler {
@@ -109,6 +114,7 @@ fn run(
         searcher: &snapshot.searcher,
         states: request.states,
         reading,
+        beginnings: Arc::clone(beginnings),
         near_words: Cell::new(NEAR_WORDS),
     };
     let mut clauses = Clauses::default();

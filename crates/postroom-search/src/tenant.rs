@@ -24,7 +24,7 @@ use crate::{
     analysis::{MailTokenizer, TOKENIZER},
     columns::{ColumnQuery, Test},
     indexes::Shared,
-    rank::Corpus,
+    rank::{Corpus, TOO_WIDE},
     related, schema,
     schema::{Fields, SHAPE},
     search,
@@ -260,7 +260,8 @@ impl TenantIndex {
     /// # Errors
     /// [`SearchError`] when the files cannot be read.
     pub fn search(&self, request: &SearchRequest<'_>) -> Result<Ranked, SearchError> {
-        search::search(&self.snapshot()?, request).map_err(|e| self.entry.failed(e))
+        let snapshot = self.snapshot()?;
+        self.guarded(|| search::search(&snapshot, request))
     }
 
     /// Finds messages like one: any of its distinctive words, outside `exclude`.
@@ -268,7 +269,8 @@ impl TenantIndex {
     /// # Errors
     /// [`SearchError`] when the files cannot be read.
     pub fn related(&self, request: &RelatedRequest<'_>) -> Result<Related, SearchError> {
-        related::related(&self.snapshot()?, request).map_err(|e| self.entry.failed(e))
+        let snapshot = self.snapshot()?;
+        self.guarded(|| related::related(&snapshot, request))
     }
 
     /// Reads every file of the index and compares checksums.
@@ -286,6 +288,29 @@ impl TenantIndex {
             Some(file) => Err(SearchError::Rebuild {
                 path: self.entry.folder.clone(),
                 reason: RebuildReason::Damaged(format!("checksum of {}", file.display())),
+            }),
+        }
+    }
+
+    /// Reads behind a guard: at some damage that it did not see when it opened the files the engine
+    /// panics, and some it takes for a fault of the disk. The checksums tell.
+    fn guarded<T>(&self, read: impl FnOnce() -> tantivy::Result<T>) -> Result<T, SearchError> {
+        let reading = std::panic::AssertUnwindSafe(read);
+        let failed = match std::panic::catch_unwind(reading) {
+            Ok(Ok(answer)) => return Ok(answer),
+            Ok(Err(error)) => match self.entry.failed(error) {
+                failed @ SearchError::Engine(_) => failed,
+                other => return Err(other),
+            },
+            Err(_) => SearchError::Engine("it gave up".to_owned()),
+        };
+        let verify = std::panic::AssertUnwindSafe(|| self.verify());
+        match std::panic::catch_unwind(verify) {
+            Ok(Ok(())) => Err(failed),
+            Ok(Err(damaged)) => Err(damaged),
+            Err(_) => Err(SearchError::Rebuild {
+                path: self.entry.folder.clone(),
+                reason: RebuildReason::Damaged("the engine cannot read it".to_owned()),
             }),
         }
     }
@@ -481,6 +506,7 @@ fn failure(folder: &Path, error: TantivyError) -> SearchError {
         TantivyError::IncompatibleIndex(_) | TantivyError::SchemaError(_) => {
             rebuild(RebuildReason::OtherShape)
         }
+        TantivyError::InvalidArgument(said) if said == TOO_WIDE => SearchError::TooWide,
         other => SearchError::Engine(other.to_string()),
     }
 }

@@ -913,3 +913,84 @@ fn snippets_show_the_densest_place_and_reasons_say_why() {
         ["text:\"kettle\" (body)"]
     );
 }
+
+#[test]
+fn beginnings_may_stand_for_so_much_and_no_more() {
+    let docs = (1..=40).map(|num| {
+        let word = format!("in{num}");
+        mail(num, &word, &format!("{word} invoice"))
+    });
+    let world = world(docs.collect());
+    let ask = |query: &str, beginnings: u64| {
+        let plan = planned(query);
+        let request = SearchRequest {
+            beginnings,
+            ..SearchRequest::new(&plan, const { &BTreeMap::new() })
+        };
+        world.index.search(&request)
+    };
+    // Each message has one word of its own in the subject and the text, and one that all have.
+    let most = (1..=1_000)
+        .find(|most| ask("in*", *most).is_ok())
+        .expect("some number is enough");
+    assert!((40..=200).contains(&most), "{most}");
+    assert_eq!(ask("in*", most).expect("enough").total, 40);
+    assert!(matches!(ask("in*", most - 1), Err(SearchError::TooWide)));
+    // The budget is that of the whole query.
+    assert!(matches!(
+        ask("in* OR inv*", most),
+        Err(SearchError::TooWide)
+    ));
+    assert_eq!(
+        SearchError::TooWide.code(),
+        postroom_types::ErrorCode::InvalidQuery
+    );
+    assert_eq!(ask("invoice", 0).expect("no beginning").total, 40);
+}
+
+#[test]
+fn damage_that_only_a_search_meets_is_reported_as_damage() {
+    let dir = tempfile::tempdir().expect("folder");
+    let folder = dir.path().join(tenant(1).to_string());
+    let mut met = 0;
+    for ending in ["idx", "pos", "term", "fast", "fieldnorm"] {
+        let indexes = Indexes::open(dir.path()).expect("indexes");
+        let index = indexes.reset(tenant(1)).expect("reset");
+        let docs = (1..=200).map(|num| mail(num, "words in a row", &format!("word{num} in a row")));
+        index.apply(docs.collect(), &[], 200).expect("applied");
+        indexes.close();
+        for file in std::fs::read_dir(&folder).expect("folder") {
+            let path = file.expect("file").path();
+            if path.extension().is_some_and(|found| found == ending) {
+                let mut bytes = std::fs::read(&path).expect("read");
+                // The footer stays, by which the engine tells a file from none.
+                let end = bytes.len().saturating_sub(200);
+                bytes[..end].fill(0xff);
+                std::fs::write(&path, bytes).expect("written");
+            }
+        }
+        let indexes = Indexes::open(dir.path()).expect("indexes");
+        let Ok(index) = indexes.tenant(tenant(1)) else {
+            continue;
+        };
+        for query in [
+            "words",
+            "\"in a row\"",
+            "wor*",
+            "word7",
+            "from:ann",
+            "after:2020-01-01",
+        ] {
+            let plan = planned(query);
+            let request = SearchRequest::new(&plan, const { &BTreeMap::new() });
+            match index.search(&request) {
+                Ok(_) => {}
+                Err(SearchError::Rebuild { .. }) => met += 1,
+                Err(other) => panic!("{ending} {query}: {other}"),
+            }
+        }
+        indexes.reset(tenant(1)).expect("reset heals");
+        indexes.close();
+    }
+    assert!(met > 0, "nothing of it was damage to a search");
+}

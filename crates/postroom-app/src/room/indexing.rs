@@ -117,7 +117,7 @@ impl Indexing {
         *known = position.max(*known);
     }
 
-    fn ask_anew(&self, tenant: TenantId) {
+    pub(crate) fn ask_anew(&self, tenant: TenantId) {
         self.anew
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -325,9 +325,14 @@ async fn follow(room: &Arc<Room>, tenant: TenantId, anew: bool) -> Result<Round,
         return Ok(if moved { Round::Moved } else { Round::Idle });
     }
     let docs = docs::load(room, &scope, &added, READ_POSITIONS).await?;
-    tokio::task::spawn_blocking(move || index.apply(docs, &[], position))
+    let applied = tokio::task::spawn_blocking(move || index.apply(docs, &[], position))
         .await
-        .map_err(|_| IndexingError::Ended)??;
+        .map_err(|_| IndexingError::Ended)?;
+    if let Err(SearchError::Rebuild { reason, .. }) = &applied {
+        tracing::warn!(%tenant, %reason, "a damaged search index is built anew");
+        room.indexing.ask_anew(tenant);
+    }
+    applied?;
     room.indexing.set(tenant, position);
     Ok(if added.len() >= POURING_DOCS {
         Round::Pouring

@@ -24,8 +24,6 @@ use crate::{
 const DISK_LOW_BYTES: u64 = 1024 * 1024 * 1024;
 /// Mail that has been due for longer waits for its transport, milliseconds.
 const LONG_WAIT_MS: i64 = 10 * 60 * 1_000;
-/// A longer backlog of the index is a problem, positions.
-const BACKLOG_HIGH: u64 = 10_000;
 
 /// Looks for problems; exit 1 when there are any.
 pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
@@ -35,8 +33,14 @@ pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
         Connection::Folder(_) => None,
     };
     let status = connection.call_json(used::SHOW_STATE, Map::new()).await;
+    // A server that holds the folder is asked nothing that reads all of it.
+    let damage = match &connection {
+        Connection::Folder(room) => Some(room.damage().await),
+        Connection::Server(..) => None,
+    };
     connection.close().await;
     let status = status?;
+    let damage = damage.transpose()?.unwrap_or_default();
     // The disk of a server elsewhere is not ours to look at.
     let free = config
         .url
@@ -44,6 +48,13 @@ pub(super) async fn run(config: &Config, terminal: Terminal) -> Done {
         .then(|| free_bytes(&config.data))
         .flatten();
     let mut problems = problems(&status, free);
+    problems.extend(damage.first().map(|first| {
+        format!(
+            "The database file is damaged ({}, {} in all); stop, copy the data folder, and restore a backup.",
+            plain(first),
+            damage.len()
+        )
+    }));
     if config.url.is_none() {
         problems.extend(certificate_problem(config));
     }
@@ -89,10 +100,7 @@ fn backlog(status: &Value) -> u64 {
 
 fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
     let mut problems = Vec::new();
-    let (backlog, failed) = (backlog(status), number(status, "/counts/failed_events"));
-    if backlog > BACKLOG_HIGH {
-        problems.push(format!("The index is {backlog} changes behind; it catches up while a server runs, or run `postroom reindex`."));
-    }
+    let failed = number(status, "/counts/failed_events");
     if failed > 0 {
         problems.push(format!(
             "{failed} arrivals could not be read; `postroom event list` shows them."
@@ -166,7 +174,8 @@ fn show(
     let count = |name: &str| number(status, &format!("/counts/{name}"));
     let index = match backlog(status) {
         0 => "complete".to_owned(),
-        behind => format!("{behind} changes behind"),
+        // After an import it has much to do, which is no fault.
+        behind => format!("{behind} changes behind; it catches up while a server runs"),
     };
     let lines = [
         ("version", text("/version")),
