@@ -3,12 +3,13 @@
 //! the same size on to the same sink.
 
 use std::{
+    io::Write as _,
     path::Path,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{Http, accept, postroom, report::Report};
@@ -34,7 +35,15 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     let mut report = Report::new(
         "send",
         format!("cargo xtask bench send --count {count}"),
-        &["what", "mails", "mails/s", "p50 ms", "p99 ms", "max ms"],
+        &[
+            "what",
+            "mails",
+            "mails/s",
+            "CPU ms each",
+            "p50 ms",
+            "p99 ms",
+            "max ms",
+        ],
     );
     for (package, what) in [
         ("postroom-testkit", "--bins"),
@@ -48,6 +57,7 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
     report.row(ours.steady(steady)?);
     report.row(ours.flood(steady, count)?);
     drop(ours);
+    let sync = sync_ms()?;
     if peers {
         report.row(through_postfix(count)?);
         report.row(through_exim(count)?);
@@ -58,7 +68,7 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
          Flood: {CALLERS} callers as fast as they are answered, timed from the first call until the sink has every mail: \
          composed, queued, claimed, handed over on at most {} connections, outcome committed. Postfix and Exim: {CALLERS} SMTP connections \
          hand them mails of the same size, timed until the same sink has them all. The sink keeps a log and does not sync it; everything \
-         shares the cores.",
+         shares the cores. A sync of 4 KiB took {sync:.1} ms (median) between the runs.",
         postroom_types::limit::RELAY_CONNECTIONS
     ));
     Ok(report)
@@ -69,7 +79,7 @@ struct Ours {
     sink: Sink,
     mailboxes: Mailboxes,
     url: String,
-    _running: Running,
+    running: Running,
     _folder: tempfile::TempDir,
 }
 
@@ -85,7 +95,7 @@ impl Ours {
             sink,
             mailboxes: Mailboxes::create(&ready, sends)?,
             url: server::text(&ready, "url")?.to_owned(),
-            _running: running,
+            running,
             _folder: folder,
         })
     }
@@ -93,7 +103,7 @@ impl Ours {
     /// Calls at a steady rate, each timed from when it was due: a server that stops for a moment makes all
     /// wait that come meanwhile.
     fn steady(&self, count: usize) -> Result<Vec<String>> {
-        let began = Instant::now();
+        let (began, used) = (Instant::now(), self.cpu_seconds()?);
         let due = |number: usize| began + Duration::from_secs_f64(number as f64 / RATE as f64);
         let mut times = self.call(0, count, |number| {
             std::thread::sleep(due(number).saturating_duration_since(Instant::now()));
@@ -104,24 +114,28 @@ impl Ours {
         Ok(row(
             format!("postroom, accept of a send at {RATE}/s"),
             count,
-            count as f64 / seconds,
-            Some(&mut times),
+            seconds,
+            Some((self.cpu_seconds()? - used, &mut times)),
         ))
     }
 
     /// Calls as fast as they are answered; timed until the relay has everything.
     fn flood(&self, first: usize, count: usize) -> Result<Vec<String>> {
         let before = self.sink.entries()?;
-        let began = Instant::now();
+        let (began, used) = (Instant::now(), self.cpu_seconds()?);
         let mut times = self.call(first, count, |_| Instant::now())?;
         wait_for(&self.sink, before + count)?;
         let seconds = began.elapsed().as_secs_f64();
         Ok(row(
             "postroom, composed and handed to the sink".to_owned(),
             count,
-            count as f64 / seconds,
-            Some(&mut times),
+            seconds,
+            Some((self.cpu_seconds()? - used, &mut times)),
         ))
+    }
+
+    fn cpu_seconds(&self) -> Result<f64> {
+        process::cpu_seconds(self.running.0.id())
     }
 
     /// Sends the mails of these numbers from all callers; the time of each call from when it was due, milliseconds.
@@ -188,7 +202,7 @@ fn relayed(name: String, port: u16, sink: &Sink, count: usize) -> Result<Vec<Str
     wait_for(sink, count)?;
     let seconds = began.elapsed().as_secs_f64();
     let name = format!("{name}, taken and passed on to the sink");
-    Ok(row(name, count, count as f64 / seconds, None))
+    Ok(row(name, count, seconds, None))
 }
 
 fn sink(folder: &Path) -> Result<Sink> {
@@ -212,20 +226,43 @@ fn wait_for(sink: &Sink, entries: usize) -> Result<()> {
     }
 }
 
-fn row(name: String, count: usize, rate: f64, times: Option<&mut Vec<f64>>) -> Vec<String> {
+/// A line of the table; with the CPU seconds of the server and the time of each call, milliseconds.
+fn row(
+    name: String,
+    count: usize,
+    seconds: f64,
+    ours: Option<(f64, &mut Vec<f64>)>,
+) -> Vec<String> {
+    let rate = count as f64 / seconds;
     let mut cells = vec![name, count.to_string(), format!("{rate:.0}")];
-    match times {
-        Some(times) => {
+    match ours {
+        Some((cpu, times)) => {
+            cells.push(format!("{:.2}", cpu * 1e3 / count as f64));
             times.sort_by(f64::total_cmp);
             let at = |share: f64| {
                 let index = (times.len() as f64 * share) as usize;
-                times.get(index.min(times.len().saturating_sub(1))).copied()
+                let index = index.min(times.len().saturating_sub(1));
+                times.get(index).copied().unwrap_or_default()
             };
             for share in [0.5, 0.99, 1.0] {
-                cells.push(format!("{:.1}", at(share).unwrap_or_default()));
+                cells.push(format!("{:.1}", at(share)));
             }
         }
-        None => cells.extend(["-", "-", "-"].map(str::to_owned)),
+        None => cells.extend(["-", "-", "-", "-"].map(str::to_owned)),
     }
     cells
+}
+
+/// How long a sync of 4 KiB takes here and now: the median of some, milliseconds.
+fn sync_ms() -> Result<f64> {
+    let mut file = tempfile::tempfile()?;
+    let mut times = Vec::new();
+    for _ in 0..101 {
+        file.write_all(&[0; 4096])?;
+        let began = Instant::now();
+        file.sync_data()?;
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().context("no times")
 }
