@@ -31,7 +31,7 @@ use crate::{
     backend::{HtmlBackend, Tables},
     dialect::{Context, Dialect, UNSUBSCRIBE, sample_data},
     issue,
-    model::{Document, Marks, VariableUse},
+    model::{BlockKind, Document, Marks, VariableUse},
 };
 
 use body::Emitter;
@@ -206,7 +206,7 @@ fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
     let shared = RefCell::new(Emitter::new(flow, mso));
     // Classes and widths come from all of the document, so that style sheets are the same in every
     // dialect and for every list.
-    let every = body::body(&mut flow.silent(), &shared);
+    let every = chooses(document).then(|| body::body(&mut flow.silent(), &shared));
     let body = body::body(flow, &shared);
     let title = body::title(flow);
     let preview = preview(flow);
@@ -236,6 +236,16 @@ fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
         every,
         blocks: emitter.blocks,
     }
+}
+
+/// Whether some block shows only sometimes, or more than once.
+fn chooses(document: &Document) -> bool {
+    let mut found = false;
+    document.walk(&mut |block| {
+        found |= block.visible_if.is_some()
+            || matches!(block.kind, BlockKind::If(_) | BlockKind::Each(_));
+    });
+    found
 }
 
 /// The preview line, filled up with blanks of no width so that mail programs show nothing else.

@@ -34,7 +34,7 @@ pub(crate) fn run(count: usize, peers: bool) -> Result<Report> {
             "what",
             "median ms",
             "99 % below ms",
-            "a second on 2 threads",
+            "a CPU second",
             "Postroom is",
         ],
     );

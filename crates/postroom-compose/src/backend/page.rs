@@ -104,7 +104,7 @@ fn head(page: &Page) -> String {
 
 /// Style sheets that the components ask for.
 fn widths(head: &mut String, page: &Page) {
-    let styled = styled::Styled::of(&page.every);
+    let styled = styled::Styled::of(page.every.as_ref().unwrap_or(&page.body));
     if !styled.widths.is_empty() {
         let rules = |prefix: &str| {
             let rules = styled.widths.iter().map(|(class, share)| {

@@ -101,8 +101,11 @@ impl Emitter {
         classes: impl IntoIterator<Item = Option<&'c str>>,
     ) -> Option<String> {
         let kept: Vec<&str> = classes.into_iter().flatten().collect();
-        self.classes
-            .extend(kept.iter().map(|class| (*class).to_owned()));
+        for class in &kept {
+            if !self.classes.contains(*class) {
+                self.classes.insert((*class).to_owned());
+            }
+        }
         (!kept.is_empty()).then(|| kept.join(" "))
     }
 

@@ -198,8 +198,8 @@ pub struct Page {
     pub mso: bool,
     /// Sections, wrappers, heroes.
     pub body: Vec<Node>,
-    /// The same with every branch and every loop once, for style sheets.
-    pub every: Vec<Node>,
+    /// The same with every branch and every loop once, for style sheets; `None` when it is the same.
+    pub every: Option<Vec<Node>>,
     /// Ids of the blocks that [`Node::Begin`] counts.
     pub blocks: Vec<String>,
 }

@@ -218,6 +218,9 @@ pub(super) fn date(text: &str) -> Option<String> {
         "nov",
         "dec",
     ];
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let words: Vec<&str> = text
         .split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
