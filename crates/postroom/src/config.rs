@@ -787,6 +787,12 @@ mod tests {
                 "[egress]\nprovider_base = [\"resend\"]",
                 "a provider and an absolute URL",
             ),
+            (
+                "[egress]\nprovider_base = { resent = \"https://relay.example.com\" }",
+                "did you mean resend?",
+            ),
+            ("event_days = -1", "a number of days, or 0"),
+            ("events_kept = \"many\"", "a number of deliveries, or 0"),
             ("[egress]\nallow_cidr = []", "`egress.allow_cidrs`"),
             ("egress = 1", "unknown key"),
         ] {
