@@ -1,5 +1,11 @@
 //! What documents compile to, whatever is written in them.
 
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says why"
+)]
+
 use std::collections::BTreeSet;
 
 use html5ever::{

@@ -128,13 +128,17 @@ pub(super) fn position(name: &str) -> VariableUse {
     }
 }
 
+/// What writes an item: its id, its words, and the name of the loop that it is in.
+pub(super) type WriteItem<'w, 'a, S> =
+    &'w dyn Fn(&mut Flow<'a>, &mut S, &'a str, &'a Text, Option<&'a str>);
+
 /// Writes items of a list, each with the name of the loop that it is in.
 fn rows_of<'a>(
     flow: &mut Flow<'a>,
     html: &mut Html,
     blocks: &'a [Block],
     loop_name: Option<&'a str>,
-    write: &dyn Fn(&mut Flow<'a>, &mut Html, &'a str, &'a Text, Option<&'a str>),
+    write: WriteItem<'_, 'a, Html>,
 ) {
     for block in blocks {
         let outer = std::mem::replace(&mut flow.source, &block.source);

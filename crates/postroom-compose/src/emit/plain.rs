@@ -9,7 +9,7 @@ use super::{
     aligned, escape,
     flow::{Flow, Sink},
     links::network_name,
-    lists::{numbers, parts, position},
+    lists::{WriteItem, numbers, parts, position},
 };
 
 /// Characters of a line after which a blank becomes a newline.
@@ -397,7 +397,7 @@ fn items<'a>(
     out: &mut Plain,
     children: &'a [Block],
     loop_name: Option<&'a str>,
-    write: &dyn Fn(&mut Flow<'a>, &mut Plain, &'a str, &'a Text, Option<&'a str>),
+    write: WriteItem<'_, 'a, Plain>,
 ) {
     for block in children {
         let one = |flow: &mut Flow<'a>, out: &mut Plain| match &block.kind {

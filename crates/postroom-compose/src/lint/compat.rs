@@ -326,7 +326,7 @@ fn has_selector(selector: &str, sign: &str) -> bool {
             let combines = |part: &&str| matches!(*part, ">" | "+" | "~");
             parts
                 .into_iter()
-                .any(|words| words.len() > 1 && !words.iter().any(|word| combines(&word)))
+                .any(|words| words.len() > 1 && !words.iter().any(combines))
         }
         _ => false,
     }
