@@ -105,10 +105,7 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
         .route("/leave", post(page::leave))
         .route("/outbox", get(page::outbox::list))
         .route("/outbox/{identity}/{message}", get(page::outbox::mail))
-        .route(
-            "/outbox/{identity}/{message}/html",
-            get(page::outbox::html),
-        )
+        .route("/outbox/{identity}/{message}/html", get(page::outbox::html))
         .route("/", get(page::home))
         .fallback(rest::route_not_found)
         .layer(axum::middleware::from_fn_with_state(

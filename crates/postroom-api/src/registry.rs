@@ -197,10 +197,7 @@ impl RoomRegistry {
 /// The toolsets that a visitor sees.
 fn toolsets(visitor: &Visitor<McpCaller>) -> Vec<Toolset> {
     match &visitor.toolsets {
-        Some(names) => names
-            .iter()
-            .flat_map(|name| Toolset::named(name))
-            .collect(),
+        Some(names) => names.iter().flat_map(|name| Toolset::named(name)).collect(),
         None => Toolset::ALL
             .iter()
             .copied()

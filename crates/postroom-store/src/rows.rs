@@ -10,7 +10,8 @@ mod source;
 mod todo;
 
 pub(crate) use arrival::{
-    event, event_change_values, event_values, feed, feed_values, import_failure, import_failure_values,
+    event, event_change_values, event_values, feed, feed_values, import_failure,
+    import_failure_values,
 };
 pub(crate) use document::{
     document_session, document_session_values, document_state, document_state_values,

@@ -16,7 +16,7 @@ pub const ROW: Operation = Operation {
     name: "session_get",
     title: "Read a saved document",
     description: "A document that was saved with session_put, with the etag that the next save gives back and the numbers of the states that are \
-        kept; `version` reads an older one.",
+        kept; `state` reads an older one.",
     toolset: Toolset::Authoring,
     permission: Permission::DocumentsUse,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -42,9 +42,9 @@ pub struct Input {
     tenant_id: Option<postroom_types::TenantId>,
     /// The session.
     session_id: DocumentSessionId,
-    /// An older state; the newest without it.
+    /// The number of an older state; the newest without it.
     #[schemars(range(min = 1))]
-    version: Option<u64>,
+    state: Option<u64>,
 }
 
 /// The answer.
@@ -64,7 +64,7 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let row = document_sessions::session(call, input.session_id).await?;
     let states = read::document_states(call.room.store(), &row, None).await?;
-    let wanted = input.version.unwrap_or(row.version);
+    let wanted = input.state.unwrap_or(row.version);
     let state = states
         .iter()
         .find(|state| state.version == wanted)

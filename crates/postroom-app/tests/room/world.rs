@@ -66,7 +66,10 @@ async fn fresh_database() -> Option<TestDatabase> {
         format!("DROP DATABASE IF EXISTS {name}"),
         format!("CREATE DATABASE {name}"),
     ] {
-        client.batch_execute(&sql).await.expect("a database is made");
+        client
+            .batch_execute(&sql)
+            .await
+            .expect("a database is made");
     }
     let (base, _) = server.rsplit_once('/').expect("a URL with a database");
     let url = format!("{base}/{name}");

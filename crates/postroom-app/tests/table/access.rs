@@ -108,6 +108,11 @@ fn names(world: &World) -> Vec<(&'static str, Vec<Value>, Value)> {
             json!("dft_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
         ),
         (
+            "session_id",
+            vec![json!(foreign.session)],
+            json!("ses_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        ),
+        (
             "identity_id",
             vec![json!(foreign.identity)],
             json!("idn_01ARZ3NDEKTSV4RRFFQ69G5FAV"),

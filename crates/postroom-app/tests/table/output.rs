@@ -53,7 +53,7 @@ async fn every_answer_validates_against_its_published_schema() {
             match (reply, row.handler) {
                 (
                     Reply::Json(answer),
-                    Handler::Json(_) | Handler::BytesIn(_) | Handler::FileIn(_),
+                    Handler::Pure(_) | Handler::Json(_) | Handler::BytesIn(_) | Handler::FileIn(_),
                 ) => assert_valid(row.name, &answer),
                 (Reply::Bytes(body), Handler::BytesOut(_)) => assert!(!body.bytes.is_empty()),
                 (reply, _) => panic!("{} answered {reply:?}", row.name),

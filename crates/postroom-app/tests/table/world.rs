@@ -57,6 +57,8 @@ pub(crate) struct Ids {
     pub(crate) uncertain: String,
     pub(crate) draft: String,
     pub(crate) sent_draft: String,
+    /// A document that the mailbox's agent works on.
+    pub(crate) session: String,
 }
 
 /// Todos of one mailbox, each ready for what is done with it.
@@ -237,6 +239,7 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
         .await,
         draft: draft(room, actor, address).await,
         sent_draft: draft(room, actor, address).await,
+        session: session(room, actor, id).await,
     };
     (ids, text(&key["secret"]))
 }
@@ -269,6 +272,29 @@ async fn draft(room: &Room, actor: &Actor, address: &str) -> String {
     let wanted = json!({"identity": address, "kind": "send", "mail": mail});
     let made = ok(room, actor, "draft_create", wanted).await;
     made["id"].as_str().expect("an id").to_owned()
+}
+
+/// A document that the agent of a mailbox saved.
+async fn session(room: &Room, actor: &Actor, identity: IdentityId) -> String {
+    let mut agent = actor.clone();
+    (agent.level, agent.identity) = (Level::Identity, Some(identity));
+    let saved = ok(room, &agent, "session_put", json!({"document": document()})).await;
+    saved["id"].as_str().expect("an id").to_owned()
+}
+
+/// An e-mail document without a fault.
+pub(crate) fn document() -> Value {
+    json!({
+        "version": 2,
+        "meta": {
+            "subject": "The van is ready",
+            "preheader": "You can come and take it from eight in the morning.",
+            "lang": "en",
+        },
+        "root": {"type": "body", "children": [{"type": "section", "children": [
+            {"type": "column", "children": [{"type": "text", "text": "It is ready."}]},
+        ]}]},
+    })
 }
 
 /// A port on which nobody listens.
@@ -495,6 +521,18 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "todo_retry" => json!({"id": ids.todos.failed}),
         "todo_create" => json!({"identity": identity, "queue": "work", "title": "Look"}),
         "queue_update" => json!({"queue": "work", "max_in_flight": 100}),
+        "describe_blocks" | "session_list" => json!({}),
+        "check_ir" | "repair_ir" | "compile_ir" => json!({"document": document()}),
+        "lint_html" => json!({"html": "<p>The van is ready.</p>"}),
+        "patch_ir" => json!({
+            "document": document(),
+            "ops": [{"op": "set", "part": "meta", "set": {"subject": "The van is here"}}],
+        }),
+        "diff_ir" => json!({"before": document(), "after": document()}),
+        "document_reference" => json!({"topic": "examples/welcome"}),
+        "session_get" => json!({"session_id": ids.session}),
+        "session_put" => json!({"session_id": ids.session, "etag": "1", "document": document()}),
+        "send_test" => json!({"identity": identity, "session_id": ids.session}),
         "mail_get_usage" | "outbox_list" | "policy_get" | "suppression_list"
         | "list_entry_list" => {
             json!({})

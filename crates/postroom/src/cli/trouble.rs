@@ -142,7 +142,10 @@ fn spoken(fix: &str, details: &Value) -> String {
     };
     let required = details.get("required").and_then(Value::as_str);
     let required = required.unwrap_or("what is named above");
+    let resets_at = details.get("resets_at").and_then(Value::as_str);
+    let resets_at = resets_at.unwrap_or("the day has ended");
     fix.replace("the fields in details.errors", &fields)
+        .replace("details.resets_at", resets_at)
         .replace("at details.position", &position)
         .replace("details.required", required)
 }
@@ -208,6 +211,11 @@ mod tests {
                 ErrorCode::InvalidQuery,
                 json!({"position": 7}),
                 "at position 7",
+            ),
+            (
+                ErrorCode::DailyCapReached,
+                json!({"resets_at": "2026-12-01T00:00:00Z"}),
+                "after 2026-12-01T00:00:00Z",
             ),
             (
                 ErrorCode::PermissionDenied,

@@ -10,6 +10,7 @@ mod carried_mail;
 mod cli;
 mod configuration;
 mod connect;
+mod documents;
 mod egress;
 mod fake;
 mod mail;

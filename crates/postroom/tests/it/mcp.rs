@@ -53,7 +53,7 @@ pub(crate) async fn call(served: &Served, key: &str, tool: &str, arguments: Valu
     let (_, message) = modern(
         served,
         key,
-        "?tools=mail,events,work,sources,admin",
+        "?tools=mail,events,work,sources,compose,admin",
         "tools/call",
         json!({"name": tool, "arguments": arguments}),
     )
@@ -131,6 +131,33 @@ impl Sample {
             "mail_find_related" => vec![json!({"identity": mailbox, "message_id": self.message})],
             "mail_search_contacts" => vec![json!({"identity": mailbox, "q": "a"})],
             "mail_wait" => vec![json!({"identity": mailbox, "timeout_seconds": 1})],
+            "describe_blocks" => vec![
+                json!({}),
+                json!({"names": ["button"], "verbosity": "examples"}),
+            ],
+            "check_ir" | "repair_ir" => {
+                vec![
+                    json!({"document": letter()}),
+                    json!({"document": {"version": 2}}),
+                ]
+            }
+            "compile_ir" => vec![
+                json!({"document": letter(), "variables": "liquid"}),
+                json!({"document": letter(), "target": "eml", "from": "a@example.com"}),
+                json!({"document": {"version": 2}}),
+            ],
+            "lint_html" => vec![json!({"html": "<p>Hi", "clients": ["all"], "kind": "marketing"})],
+            "patch_ir" => vec![
+                json!({"document": letter(), "ops": [{"op": "set", "part": "meta", "set": {"subject": "Keys"}}]}),
+                json!({"document": letter(), "ops": [{"op": "remove", "id": "nowhere"}]}),
+            ],
+            "diff_ir" => vec![json!({"before": letter(), "after": {"version": 2}})],
+            "document_reference" => vec![json!({"topic": "rules"}), json!({"example": "welcome"})],
+            "session_put" => vec![json!({"document": letter(), "name": "Keys"})],
+            "session_list" => vec![json!({})],
+            // Names a document that another sample saved; the tests of documents do.
+            "session_get" => vec![],
+            "send_test" => vec![json!({"identity": mailbox, "document": letter()})],
             "mail_get_usage" | "policy_get" | "suppression_list" | "list_entry_list" => {
                 vec![json!({})]
             }
@@ -219,6 +246,21 @@ impl Sample {
     }
 }
 
+/// An e-mail document without a fault.
+fn letter() -> Value {
+    json!({
+        "version": 2,
+        "meta": {
+            "subject": "Your keys",
+            "preheader": "They wait for you at the desk until eight in the evening.",
+            "lang": "en",
+        },
+        "root": {"type": "body", "children": [{"type": "section", "children": [
+            {"type": "column", "children": [{"type": "text", "text": "Here they are."}]},
+        ]}]},
+    })
+}
+
 #[test]
 fn every_tool_answers_what_its_output_schema_says() {
     on_both("demo", async |served| {
@@ -226,7 +268,7 @@ fn every_tool_answers_what_its_output_schema_says() {
         let (_, listed) = modern(
             &served,
             served.admin(),
-            "?tools=mail,events,work,sources,admin",
+            "?tools=mail,events,work,sources,compose,admin",
             "tools/list",
             json!({}),
         )
@@ -274,7 +316,7 @@ fn a_tool_that_the_key_may_not_use_is_one_that_does_not_exist() {
         let (_, listed) = modern(
             &served,
             served.key(),
-            "?tools=mail,events,work,sources,admin",
+            "?tools=mail,events,work,sources,compose,admin",
             "tools/list",
             json!({}),
         )
