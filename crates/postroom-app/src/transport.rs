@@ -54,7 +54,7 @@ pub(crate) enum Transport {
     /// Through a relay.
     Relay {
         /// The relay with its connections.
-        relay: Relay,
+        relay: Box<Relay>,
         /// Domains that mail may leave from.
         domains: Vec<String>,
     },
@@ -98,7 +98,7 @@ impl Transport {
         Ok(match options {
             TransportOptions::Sandbox => Self::Sandbox,
             TransportOptions::Relay { relay, domains } => Self::Relay {
-                relay: Relay::new(relay, Arc::clone(egress))?,
+                relay: Box::new(Relay::new(relay, Arc::clone(egress))?),
                 domains,
             },
             TransportOptions::Resend(options) => Self::Resend(options),

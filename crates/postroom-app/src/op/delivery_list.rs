@@ -64,8 +64,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         message_id: stored.row.id,
         status: stored.row.status.as_str().to_owned(),
         deliveries: fates
-            .into_iter()
-            .flat_map(|(_, fate)| fate.deliveries)
+            .into_values()
+            .flat_map(|fate| fate.deliveries)
             .collect(),
     })
 }

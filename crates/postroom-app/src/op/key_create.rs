@@ -128,7 +128,6 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         send_scope,
         queues: input.queues,
         replay_targets: input.replay_targets.unwrap_or_default(),
-        ..KeyGrants::default()
     };
     check_grants_not_wider(call.actor, &grants)?;
     let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;

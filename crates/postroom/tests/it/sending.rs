@@ -123,8 +123,8 @@ fn mail_between_two_mailboxes_here_goes_round_and_threads_on_both_sides() {
         let sent = ann.until(&sent["id"], &["submitted", "delivered"]).await;
         let fate = |address: &str| {
             let deliveries = sent["deliveries"].as_array().expect("deliveries").iter();
-            let found = deliveries.filter(|delivery| delivery["address"] == address);
-            found.cloned().next().unwrap_or_else(|| panic!("{sent}"))
+            let mut found = deliveries.filter(|delivery| delivery["address"] == address);
+            found.next().cloned().unwrap_or_else(|| panic!("{sent}"))
         };
         assert_eq!(fate(BEN)["status"], "delivered");
         assert_eq!(fate("carla@outside.example")["status"], "submitted");

@@ -65,11 +65,11 @@ pub(super) async fn send(server: &Server) -> Result<usize, Trouble> {
     for thread in threads["data"].as_array().into_iter().flatten() {
         let wanted = json!({"identity": Mailbox::Bookings.address(), "thread_id": thread["id"]});
         let thread = server.call(used::SHOW_THREAD, wanted).await?;
-        let messages = thread["messages"].as_array().into_iter().flatten();
+        let mut messages = thread["messages"].as_array().into_iter().flatten();
         // A person's mail: what a program wrote is not answered.
         let by_hand =
             |message: &&Value| message["kind"] == "normal" && message["direction"] == "inbound";
-        if let Some(message) = messages.filter(by_hand).next_back() {
+        if let Some(message) = messages.rfind(by_hand) {
             let answer = json!({
                 "identity": Mailbox::Bookings.address(), "message_id": message["id"],
                 "text": "Thank you, we have noted it and come back to you today.", "idempotency_key": "demo-answer",
