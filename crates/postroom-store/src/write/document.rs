@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Writes {
     sessions: BTreeMap<DocumentSessionId, Box<DocumentSessionRow>>,
-    states: Vec<Box<DocumentStateRow>>,
+    states: Vec<DocumentStateRow>,
 }
 
 impl Writes {
@@ -23,7 +23,7 @@ impl Writes {
         match change {
             Change::PutDocument(row, saved) => {
                 self.sessions.insert(row.id, row);
-                self.states.push(saved);
+                self.states.push(*saved);
                 None
             }
             other => Some(other),

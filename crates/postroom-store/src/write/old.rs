@@ -9,22 +9,20 @@ use std::collections::BTreeMap;
 /// between finding it and here, and than clocks of nodes are apart.
 const LOOK_BACK_MS: i64 = 60 * 60 * 1_000;
 
+/// Digest of a payload, and the feed position until which nothing else was seen to name it.
+type Payload = (Sha256Bytes, u64);
+
 /// Events that go, with the digest of bytes that were seen to be theirs alone, and until which feed
 /// position that was seen.
 #[derive(Default)]
-pub(super) struct Events(BTreeMap<(TenantId, u64), (Option<(Sha256Bytes, u64)>, Timestamp)>);
+pub(super) struct Events(BTreeMap<(TenantId, u64), (Option<Payload>, Timestamp)>);
 
 impl Events {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn insert(
-        &mut self,
-        event: (TenantId, u64),
-        bytes: Option<(Sha256Bytes, u64)>,
-        at: Timestamp,
-    ) {
+    pub(super) fn insert(&mut self, event: (TenantId, u64), bytes: Option<Payload>, at: Timestamp) {
         self.0.insert(event, (bytes, at));
     }
 

@@ -385,10 +385,10 @@ fn files_are_checked_with_places_in_the_forms_that_tools_read() {
         .exit,
         1
     );
-    assert_eq!(
-        run(folder.path(), &["describe", "button", "--json"]).json()["blocks"]["button"]["keys"]
-            .is_object(),
-        true
+    let described = run(folder.path(), &["describe", "button", "--json"]).json();
+    assert!(
+        described["blocks"]["button"]["keys"].is_object(),
+        "{described}"
     );
     assert_eq!(run(folder.path(), &["describe", "marquee"]).exit, 2);
     let schema = run(folder.path(), &["schema", "ai-flat"]);
