@@ -1,6 +1,6 @@
 //! `document_reference`: schemas, rules, dialects and examples of documents, for reading.
 
-use postroom_compose::{self as compose, Code, SchemaKind, Severity, dialect::Dialect as Language};
+use postroom_compose::{self as compose, SchemaKind};
 use postroom_types::{Dialect, Level, Permission};
 use serde_json::{Map, Value, json};
 
@@ -55,8 +55,8 @@ fn run(input: Input) -> Result<Output, Failure> {
     let content = match (input.topic.as_deref(), input.example.as_deref()) {
         (_, Some(name)) => example(name),
         (Some("schema"), None) => Some(compose::schema(SchemaKind::Full)),
-        (Some("rules"), None) => Some(rules()),
-        (Some("dialects"), None) => Some(dialects()),
+        (Some("rules"), None) => Some(compose::rules()),
+        (Some("dialects"), None) => Some(json!({"dialects": compose::dialect::facts()})),
         (Some("examples"), None) => Some(examples()),
         (Some(topic), None) => match topic.split_once('/') {
             Some(("schema", kind)) => SchemaKind::named(kind).map(compose::schema),
@@ -90,33 +90,4 @@ fn examples() -> Value {
         })
         .collect();
     json!({ "examples": rows })
-}
-
-fn rules() -> Value {
-    let rows: Vec<Value> = Code::ALL
-        .iter()
-        .map(|code| {
-            let page = code.page();
-            json!({
-                "code": page.name,
-                "severity": match page.severity {
-                    Severity::Error => "error",
-                    Severity::Warning => "warning",
-                    Severity::Info => "info",
-                },
-                "title": page.title,
-                "meaning": page.meaning,
-                "hint": page.hint,
-            })
-        })
-        .collect();
-    json!({ "rules": rows })
-}
-
-fn dialects() -> Value {
-    let names: Vec<&str> = Language::NAMES.iter().map(|(name, _)| *name).collect();
-    json!({
-        "dialects": names,
-        "note": "What a language cannot say (a comparison in mustache, a loop in mailchimp) is an error dialect.unsupported of compile_ir, never silent text.",
-    })
 }
