@@ -346,19 +346,28 @@ impl<'a> Origins<'a> {
 
     /// Where `origin` stands, told as issues tell it.
     pub(crate) fn source(&self, origin: Origin) -> Source {
-        let (mut path, mut pointer) = (String::new(), String::new());
+        // A usual place, as `root.children.12.children.0`, takes no second allocation.
+        let (mut path, mut pointer) = (String::with_capacity(64), String::with_capacity(64));
         for step in self.steps(origin) {
-            let name = match step {
-                Step::Whole => continue,
-                Step::Key(key) => key.to_string(),
-                Step::Index(index) => index.to_string(),
-            };
             if !path.is_empty() {
                 path.push('.');
             }
-            path.push_str(&name);
             pointer.push('/');
-            pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+            match step {
+                Step::Whole => {}
+                Step::Key(key) => {
+                    path.push_str(key);
+                    if key.contains(['~', '/']) {
+                        pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+                    } else {
+                        pointer.push_str(key);
+                    }
+                }
+                Step::Index(index) => {
+                    push_number(&mut path, *index);
+                    push_number(&mut pointer, *index);
+                }
+            }
         }
         Source {
             path,
@@ -403,6 +412,14 @@ impl<'a> Origins<'a> {
             line: line.max(1),
             column: chars(offset).saturating_sub(chars(start)) + 1,
         })
+    }
+}
+
+/// Writes a number that is small as a rule.
+fn push_number(out: &mut String, number: usize) {
+    match u8::try_from(number) {
+        Ok(digit @ 0..=9) => out.push(char::from(b'0' + digit)),
+        _ => out.push_str(&number.to_string()),
     }
 }
 

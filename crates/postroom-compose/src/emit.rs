@@ -21,6 +21,7 @@ mod look;
 mod mjml;
 mod pictures;
 mod plain;
+mod size;
 pub(crate) mod source;
 mod stats;
 
@@ -41,6 +42,7 @@ use inline::Html;
 
 pub use eml::Envelope;
 pub(crate) use look::lacks_safe_font;
+pub(crate) use size::html_at_most;
 pub use source::{Output, SourceSpan};
 pub use stats::Stats;
 

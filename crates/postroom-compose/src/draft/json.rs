@@ -136,7 +136,8 @@ impl Reader<'_> {
     fn object(&mut self, origin: Origin, depth: usize) -> Result<Value, Refusal> {
         self.at += 1;
         let mut object = Object::default();
-        let mut seen = std::collections::HashMap::new();
+        // Objects of documents are small; only one that is not needs an index.
+        let mut index = std::collections::HashMap::new();
         self.blanks();
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -157,11 +158,10 @@ impl Reader<'_> {
             {
                 self.origins.name(origin, id);
             }
-            match seen.insert(key.clone(), object.0.len()) {
+            match place_of(&object, &mut index, &key) {
                 None => object.0.push((key, node)),
                 Some(at) => {
-                    self.doubles.push((origin, key.clone()));
-                    seen.insert(key, at);
+                    self.doubles.push((origin, key));
                     if let Some(place) = object.0.get_mut(at) {
                         place.1 = node;
                     }
@@ -326,6 +326,29 @@ impl Reader<'_> {
     }
 }
 
+/// Keys of an object past which they are looked up in an index.
+const SMALL: usize = 24;
+
+/// Where `key` stands in `object` already; it is noted in `index` otherwise, once there is one.
+fn place_of(
+    object: &Object,
+    index: &mut std::collections::HashMap<String, usize>,
+    key: &str,
+) -> Option<usize> {
+    if object.0.len() < SMALL {
+        return object.0.iter().position(|(known, _)| known == key);
+    }
+    if index.is_empty() {
+        let keys = object.0.iter().enumerate();
+        index.extend(keys.map(|(at, (key, _))| (key.clone(), at)));
+    }
+    let known = index.get(key).copied();
+    if known.is_none() {
+        index.insert(key.to_owned(), object.0.len());
+    }
+    known
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -356,6 +379,19 @@ mod tests {
             let theirs: Option<serde_json::Value> = serde_json::from_str(text).ok();
             let ours = parse(text).ok().map(|(node, ..)| node.to_json());
             assert_eq!(ours, theirs, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_told_in_small_and_large_objects() {
+        for count in [1, SMALL - 1, SMALL, SMALL + 1, 100] {
+            let keys = (0..count).map(|key| format!("\"k{key}\":{key}"));
+            let keys: Vec<String> = keys.chain(["\"k0\":\"last\"".to_owned()]).collect();
+            let (node, _, doubles) = parse(&format!("{{{}}}", keys.join(","))).expect("JSON");
+            let object = node.as_object().expect("an object");
+            assert_eq!(object.0.len(), count);
+            assert_eq!(object.string("k0"), Some("last"));
+            assert_eq!(doubles, [(0, "k0".to_owned())]);
         }
     }
 

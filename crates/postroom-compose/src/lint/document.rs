@@ -15,21 +15,26 @@ use super::{Options, address, dark, page, subject, words};
 
 /// All of them.
 pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
-    let html = emit::compile(
+    // Most mails are far from the size at which programs clip them, and need no HTML to know it.
+    let large = emit::html_at_most(document) > page::NEAR_BYTES;
+    let target = if large { Target::Html } else { Target::Text };
+    let made = emit::compile(
         document,
         &emit::Options {
-            target: Target::Html,
+            target,
             ..emit::Options::default()
         },
     );
     let meta = &document.meta;
     let mut issues = subject::check(
-        &html.subject,
-        &html.preheader,
+        &made.subject,
+        &made.preheader,
         &meta.subject_source,
         &meta.preheader_source,
     );
-    issues.extend(page::size(html.code.len(), &meta.source));
+    if large {
+        issues.extend(page::size(made.code.len(), &meta.source));
+    }
     let mut lints = Lints {
         document,
         issues,
@@ -40,7 +45,7 @@ pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
         lints.visit(block, false);
     }
     lints.theme();
-    lints.amount(html.text.as_deref().unwrap_or_default());
+    lints.amount(made.text.as_ref().unwrap_or(&made.code));
     lints.raw(options);
     lints.issues
 }

@@ -1,5 +1,7 @@
 //! What words say to readers and filters.
 
+use std::sync::LazyLock;
+
 /// Labels that do not say where a link leads.
 const GENERIC: &[&str] = &[
     "click here",
@@ -115,21 +117,61 @@ pub(super) fn is_generic(label: &str) -> bool {
 
 /// Phrases of spam in a text, in the order of the list.
 pub(super) fn spam(text: &str) -> Vec<&'static str> {
-    let lower = text.to_lowercase();
-    let folded = lower.split_whitespace().collect::<Vec<_>>().join(" ");
-    let whole = |phrase: &str| {
-        folded.match_indices(phrase).any(|(at, _)| {
-            let before = folded.get(..at).and_then(|text| text.chars().next_back());
-            let after = folded
-                .get(at + phrase.len()..)
-                .and_then(|text| text.chars().next());
-            !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-        })
-    };
-    SPAM.iter()
-        .filter(|phrase| whole(phrase))
-        .copied()
-        .collect()
+    let folded = folded(text);
+    let mut found = [false; SPAM.len()];
+    let mut before = ' ';
+    for (at, c) in folded.char_indices() {
+        let begins = !std::mem::replace(&mut before, c).is_alphanumeric();
+        let Some(first) = u8::try_from(c).ok().filter(|_| begins) else {
+            continue;
+        };
+        let rest = folded.get(at..).unwrap_or_default();
+        for index in by_first(first) {
+            let phrase = SPAM.get(*index).copied().unwrap_or_default();
+            let ends = |after: &str| !after.starts_with(char::is_alphanumeric);
+            if let Some(found) = found.get_mut(*index) {
+                *found = *found || rest.strip_prefix(phrase).is_some_and(ends);
+            }
+        }
+    }
+    let said = SPAM.iter().zip(found).filter(|(_, found)| *found);
+    said.map(|(phrase, _)| *phrase).collect()
+}
+
+/// Places in [`SPAM`] of the phrases that begin with a byte.
+fn by_first(byte: u8) -> &'static [usize] {
+    static PLACES: LazyLock<Vec<Vec<usize>>> = LazyLock::new(|| {
+        let with = |byte: usize| {
+            let places = SPAM.iter().enumerate();
+            let with =
+                places.filter(|(_, phrase)| phrase.bytes().next().map(usize::from) == Some(byte));
+            with.map(|(index, _)| index).collect()
+        };
+        (0..=usize::from(u8::MAX)).map(with).collect()
+    });
+    PLACES
+        .get(usize::from(byte))
+        .map(Vec::as_slice)
+        .unwrap_or_default()
+}
+
+/// A text in lower case with one blank between words.
+fn folded(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        if word.is_ascii() {
+            folded.extend(
+                word.bytes()
+                    .map(|byte| char::from(byte.to_ascii_lowercase())),
+            );
+        } else {
+            folded.push_str(&word.to_lowercase());
+        }
+    }
+    folded
 }
 
 /// Whether a host shortens addresses.
