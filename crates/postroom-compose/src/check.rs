@@ -109,10 +109,14 @@ pub fn check_with<'i>(input: impl Into<Input<'i>>, looks: &lint::Options) -> Che
     };
     let examined = examine(&mut root, origins, doubles, mode);
     let ok = !examined.issues.iter().any(Issue::is_error);
+    let document = examined.document.filter(|_| ok);
     Checked {
         ok,
         issues: issue::ordered(examined.issues),
-        document: examined.document.filter(|_| ok),
+        document: document.map(|document| Document {
+            draft: root,
+            ..document
+        }),
         unusable: false,
     }
 }
@@ -159,7 +163,10 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
         document: json,
         applied,
         issues: issue::ordered(examined.issues),
-        model: examined.document,
+        model: examined.document.map(|document| Document {
+            draft: root,
+            ..document
+        }),
         unusable: false,
     }
 }

@@ -68,6 +68,12 @@ impl Object {
     }
 }
 
+impl Default for Node {
+    fn default() -> Self {
+        Self::new(0, Value::Null)
+    }
+}
+
 impl Node {
     pub(crate) fn new(origin: Origin, value: Value) -> Self {
         Self { origin, value }
@@ -92,7 +98,8 @@ impl Node {
 
     /// An object of type `kind` with these keys.
     pub(crate) fn block(origin: Origin, kind: &str, keys: Vec<(&str, Self)>) -> Self {
-        let mut object = Object(vec![("type".to_owned(), Self::string(origin, kind))]);
+        let mut object = Object(Vec::with_capacity(keys.len() + 1));
+        object.put("type", Self::string(origin, kind));
         for (key, node) in keys {
             object.put(key, node);
         }
@@ -331,7 +338,7 @@ impl<'a> Origins<'a> {
 
     /// The steps from the whole document to `origin`.
     fn steps(&self, origin: Origin) -> Vec<&Step> {
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(16);
         let mut at = origin;
         while let Some(row) = self.row(at) {
             if row.step == Step::Whole {

@@ -172,7 +172,7 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
             Some(plain::document(&mut flow)),
         ),
         Target::Text => (bare(plain::document(&mut flow)), None),
-        Target::Json => (bare(format!("{:#}\n", document.json)), None),
+        Target::Json => (bare(format!("{:#}\n", document.json())), None),
         Target::Eml => {
             let (html, text) = (
                 backend.page(&page(&mut flow, options.mso)),

@@ -23,7 +23,7 @@
 //! * [`scope::Scope`] resolves a path inside nested loops to its type and declaration.
 //! * Everything wrong is an [`issue::Issue`] made with `Issue::new(Code, &block.source, message)`.
 //!   [`issue::Code`] is the one table of codes, with severity, hint and page.
-//! * `document.json` is the canonical JSON, for the `json` target.
+//! * `document.json()` is the canonical JSON, for the `json` target.
 //!
 //! Codes of the document itself (`parse.*`, `limit.*`, `version.*`, `schema.*`, `grammar*`,
 //! `block.*`, `id.*`, `hydrate.*`, `color.*`, `url.*`, `var.*` but `var.url_unchecked`, `cond.*`,

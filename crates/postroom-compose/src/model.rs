@@ -86,11 +86,17 @@ pub struct Document {
     /// Children of the body: [`BlockKind::Section`], [`BlockKind::Panel`], [`BlockKind::Hero`],
     /// [`BlockKind::Raw`], and [`BlockKind::If`] and [`BlockKind::Each`] around those.
     pub body: Vec<Block>,
-    /// The document in canonical form: ids assigned, texts as spans, keys sorted, defaults left out.
-    pub json: serde_json::Value,
+    /// What it was read from.
+    pub(crate) draft: crate::draft::Node,
 }
 
 impl Document {
+    /// The document in canonical form: ids assigned, texts as spans, keys sorted, defaults left out.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        self.draft.to_json()
+    }
+
     /// Calls `visit` for every block, parents before children, in document order.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Block)) {
         for block in &self.body {

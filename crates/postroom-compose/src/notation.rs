@@ -46,16 +46,16 @@ const TAGS: &str = "Template tags do not work in strings; use an if or each bloc
 const FORM: &str =
     "Between {{ and }} stand a dotted path, then | default: \"x\", then at most one filter.";
 
+/// What variables and escapes begin with.
+const SIGNS: &[char] = &['\\', '{', '<', '*', '$', '%', '['];
+
 /// Splits `text` into literal parts and variables.
 pub(crate) fn parse(text: &str, reading: Reading<'_>) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut literal = String::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let plain = rest
-            .find(['\\', '{', '<', '*', '$', '%', '['])
-            .unwrap_or(rest.len());
-        let (before, after) = rest.split_at(plain);
+        let (before, after) = rest.split_at(rest.find(SIGNS).unwrap_or(rest.len()));
         literal.push_str(before);
         rest = after;
         let slashes = rest.bytes().take_while(|byte| *byte == b'\\').count();
@@ -105,6 +105,9 @@ pub(crate) fn escape(literal: &str, reading: Reading<'_>) -> String {
     let mut text = String::with_capacity(literal.len());
     let mut rest = literal;
     while !rest.is_empty() {
+        let (before, after) = rest.split_at(rest.find(SIGNS).unwrap_or(rest.len()));
+        text.push_str(before);
+        rest = after;
         let slashes = rest.bytes().take_while(|byte| *byte == b'\\').count();
         let (backslashes, opening) = rest.split_at(slashes);
         text.push_str(backslashes);

@@ -135,7 +135,7 @@ pub fn patch<'i>(document: impl Into<Input<'i>>, changes: &[Change]) -> Patched 
     }
     let checked = check(&changed);
     let document = match checked.document {
-        Some(document) => document.json,
+        Some(document) => document.json(),
         None => changed,
     };
     Patched {

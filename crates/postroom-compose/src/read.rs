@@ -38,7 +38,7 @@ pub(crate) fn document(root: &Node, origins: &Origins<'_>) -> Document {
             .unwrap_or("body-1")
             .to_owned(),
         body: Vec::new(),
-        json: root.to_json(),
+        draft: Node::default(),
     };
     let variables = object.find("variables").and_then(Node::as_array);
     document.variables = variables

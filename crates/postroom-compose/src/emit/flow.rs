@@ -1,6 +1,6 @@
 //! Values, conditions and loops, written in a dialect or carried out on the samples.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::Value as Json;
 
@@ -118,10 +118,10 @@ impl<'a> Flow<'a> {
     }
 
     /// Plain text as the dialect has to have it.
-    pub(super) fn literal(&self, text: &str, before_tag: bool) -> String {
+    pub(super) fn literal<'t>(&self, text: &'t str, before_tag: bool) -> Cow<'t, str> {
         match self.syntax {
-            Some(syntax) => syntax.literal(text, before_tag),
-            None => text.to_owned(),
+            Some(syntax) => Cow::Owned(syntax.literal(text, before_tag)),
+            None => Cow::Borrowed(text),
         }
     }
 

@@ -1,5 +1,7 @@
 //! The target `text`: the document as plain text, made from its blocks and not from HTML.
 
+use std::borrow::Cow;
+
 use crate::{
     dialect::{Context, Dialect},
     model::{Block, BlockKind, ImageAlt, ListStyle, Piece, Span, Template, Text},
@@ -325,7 +327,11 @@ fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
 }
 
 /// Text without control characters, on one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    let odd = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !text.contains(odd) {
+        return Cow::Borrowed(text);
+    }
     let blank = |c: char| {
         if matches!(c, '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}') {
             ' '

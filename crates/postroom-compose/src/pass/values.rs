@@ -140,7 +140,7 @@ fn table(
     pass: &mut Pass<'_, '_>,
 ) {
     naming::rename_keys(object, rows, owner, pass);
-    let mut checked = Object::default();
+    let mut checked = Object(Vec::with_capacity(object.0.len()));
     for (key, node) in std::mem::take(&mut object.0) {
         let Some(row) = rows.iter().find(|row| row.name == key) else {
             unknown(&key, &node, rows, owner, pass);

@@ -117,7 +117,7 @@ fn hostile_text_stays_text() {
     assert_eq!(words, text.replace("\\{{", "{{"));
     let json = repair(&document).document;
     assert_eq!(
-        check(&json).document.map(|document| document.json),
+        check(&json).document.map(|document| document.json()),
         Some(json)
     );
 }

@@ -42,6 +42,14 @@ impl Reader {
         let mut plain = String::new();
         let mut rest = text;
         while let Some(char) = rest.chars().next() {
+            // Nothing but these begins anything.
+            let run = rest.find(['\\', '{', '<', '*', '$', '%', '[', '_', '~', '`']);
+            let (before, after) = rest.split_at(run.unwrap_or(rest.len()));
+            if !before.is_empty() {
+                plain.push_str(before);
+                rest = after;
+                continue;
+            }
             let variable = pass.reading(|reading| notation::length(rest, reading));
             if variable > 0 {
                 self.flush(&mut plain, style);
