@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { balance, differences, lines } from './markup.mjs'
+import { lint } from './linters.mjs'
 import { against } from './mjml.mjs'
 
 const folder = path.dirname(fileURLToPath(import.meta.url))
@@ -49,6 +50,11 @@ for (const one of all) {
     if (one.dialect === 'none') judge('same elements as npm mjml', one.id, difference)
   }
 }
+
+lint(
+  all.filter((one) => one.target === 'html' && one.dialect === 'none' && one.variant === 'sample' && !one.document.startsWith('generated')),
+  judge,
+)
 
 for (const [name, { passed, failed }] of counts) console.log(`${String(passed).padStart(6)} passed ${String(failed).padStart(4)} failed  ${name}`)
 for (const failure of failures.slice(0, Number(process.env.SHOWN ?? 40))) console.error(failure)

@@ -1,4 +1,4 @@
-//! Compiled documents in the template engines and mail compilers that senders use;
+//! Compiled documents in the template engines, mail compilers, linters and browser that there are;
 //! `tests/engines/README.md` says what each script does.
 
 use std::{path::PathBuf, process::Command};
@@ -27,6 +27,16 @@ pub(crate) fn run() -> Result<()> {
         Command::new("node")
             .arg("check.mjs")
             .arg(&cases)
+            .current_dir(folder()),
+    )
+}
+
+/// Compares pictures of the compiled documents with those of npm mjml; does nothing without Chromium.
+pub(crate) fn pictures() -> Result<()> {
+    process::check(
+        Command::new("node")
+            .arg("pictures.mjs")
+            .arg(folder().join("out").join("cases.json"))
             .current_dir(folder()),
     )
 }

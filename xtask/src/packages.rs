@@ -11,6 +11,8 @@ struct SystemPackage {
     name: &'static str,
     present: fn() -> bool,
     why: &'static str,
+    /// Without it a stage says so and does nothing, instead of failing.
+    optional: bool,
 }
 
 const SYSTEM: &[SystemPackage] = &[
@@ -21,46 +23,65 @@ const SYSTEM: &[SystemPackage] = &[
                 || process::exists("initdb")
         },
         why: "the store's tests run on PostgreSQL too",
+        optional: false,
     },
     SystemPackage {
         name: "nodejs",
         present: || process::exists("node"),
         why: "MCP clients and conformance suite",
+        optional: false,
     },
     SystemPackage {
         name: "npm",
         present: || process::exists("npm"),
         why: "installs the MCP clients",
+        optional: false,
     },
     SystemPackage {
         name: "python3-venv",
         present: || python_venv_works(),
         why: "the Python MCP client",
+        optional: false,
     },
     SystemPackage {
         name: "ruby",
         present: || process::exists("ruby"),
         why: "renders compiled documents with ERB",
+        optional: false,
     },
     SystemPackage {
         name: "golang-go",
         present: || process::output(Command::new("go").arg("version")).is_ok(),
         why: "renders compiled documents with text/template",
+        optional: false,
     },
     SystemPackage {
         name: "postfix",
         present: || Path::new("/usr/sbin/postfix").exists(),
         why: "receives what the server sends",
+        optional: false,
     },
     SystemPackage {
         name: "openssl",
         present: || process::output(Command::new("openssl").arg("version")).is_ok(),
         why: "makes the receiver's certificate",
+        optional: false,
     },
     SystemPackage {
         name: "strace",
         present: || process::exists("strace"),
         why: "shows the sync before each acknowledgement",
+        optional: false,
+    },
+    SystemPackage {
+        name: "chromium",
+        present: || {
+            ["chromium", "chromium-browser", "google-chrome"]
+                .into_iter()
+                .any(process::exists)
+        },
+        why: "compares pictures of compiled documents",
+        optional: true,
     },
 ];
 
@@ -84,6 +105,9 @@ pub(crate) fn system(install: bool) -> Result<()> {
     if !install {
         for package in &missing {
             eprintln!("missing: {} ({})", package.name, package.why);
+        }
+        if missing.iter().all(|package| package.optional) {
+            return Ok(());
         }
         bail!("install them with: apt-get install -y {}", names.join(" "));
     }

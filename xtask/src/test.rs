@@ -68,6 +68,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if !options.no_engines {
         stages.run("install template engines", engines::install)?;
         stages.run("compiled documents in every engine", engines::run)?;
+        stages.run("pictures of compiled documents", engines::pictures)?;
     }
     stages.print();
     Ok(())
