@@ -4,9 +4,9 @@ use postroom_types::limit;
 use serde::Serialize;
 
 use crate::{
-    draft::{self, Node, Origins},
+    draft::{self, Double, Node, Origins},
     findings::{Applied, Findings},
-    issue::{self, Code, Issue},
+    issue::{self, Code, Issue, Severity},
     lint,
     model::Document,
     pass::{self, RepairOptions},
@@ -144,6 +144,13 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     let mut examined = examine(&mut root, origins, doubles, mode);
     let mut applied = std::mem::take(&mut examined.applied);
     let mut json = root.to_json();
+    // What the text lost before anybody could read it is not in what comes of it.
+    let lost: Vec<Issue> = examined
+        .issues
+        .iter()
+        .filter(|issue| issue.is_error() && issue.code == Code::ParseDuplicateKey.name())
+        .cloned()
+        .collect();
     // A mended document may show what was hidden before, so it is looked at again.
     for _ in 0..ROUNDS {
         let Ok((again, origins)) = draft::from_value(&json) else {
@@ -157,6 +164,7 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
         applied.append(&mut examined.applied);
         json = root.to_json();
     }
+    examined.issues.extend(lost);
     let ok = !examined.issues.iter().any(Issue::is_error);
     Repaired {
         ok,
@@ -228,7 +236,7 @@ struct Examined {
     document: Option<Document>,
 }
 
-type Taken<'a> = (Node, Origins<'a>, Vec<(u32, String)>);
+type Taken<'a> = (Node, Origins<'a>, Vec<Double>);
 
 /// Reads the input.
 fn take(input: Input<'_>) -> Result<Taken<'_>, Box<Issue>> {
@@ -254,12 +262,30 @@ fn take(input: Input<'_>) -> Result<Taken<'_>, Box<Issue>> {
 fn examine(
     root: &mut Node,
     origins: Origins<'_>,
-    doubles: Vec<(u32, String)>,
+    doubles: Vec<Double>,
     mode: Mode<'_>,
 ) -> Examined {
     let mut findings = Findings::new(origins);
-    for (at, key) in doubles {
+    for Double {
+        object: at,
+        key,
+        lost,
+    } in doubles
+    {
         let shown: String = key.chars().take(60).collect();
+        if pass::adopt::says_something(&key, &lost) {
+            let message = format!(
+                "The key {shown:?} stands twice; the last one counts, and this is lost: {}.",
+                lost.excerpt()
+            );
+            let issue = Issue::new(
+                Code::ParseDuplicateKey,
+                &findings.origins.source(at),
+                message,
+            );
+            findings.push(at, issue.severity(Severity::Error));
+            continue;
+        }
         findings.mend(
             Code::ParseDuplicateKey,
             at,

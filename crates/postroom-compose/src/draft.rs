@@ -3,7 +3,7 @@
 mod json;
 mod value;
 
-pub(crate) use json::parse;
+pub(crate) use json::{Double, parse};
 pub(crate) use value::from_value;
 
 use serde_json::{Map, Number};

@@ -1,5 +1,6 @@
 //! The passes over a draft, in order. Each reports what it finds and mends what it can.
 
+pub(crate) mod adopt;
 pub(crate) mod document;
 pub(crate) mod ids;
 pub(crate) mod layout;
@@ -59,6 +60,7 @@ pub(crate) fn run(
         options,
         palette: Vec::new(),
     };
+    document::unwrap(root, &mut pass);
     if !version::bring_up_to_date(root, &mut pass) {
         return false;
     }

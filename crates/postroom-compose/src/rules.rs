@@ -9,6 +9,10 @@ use crate::{Code, Severity};
 /// Rules of repair: name, and what it does.
 pub const RULES: &[(&str, &str)] = &[
     (
+        "adopt",
+        "A title, text or button under a key that the block has not becomes a block of its own.",
+    ),
+    (
         "alias",
         "A type under another name gets ours; a missing type is told by parent or keys.",
     ),
@@ -46,6 +50,10 @@ pub const RULES: &[(&str, &str)] = &[
     (
         "id.assign",
         "Blocks without ids get them by type and number.",
+    ),
+    (
+        "each.as",
+        "A loop that names no element calls it by its list; this.x in it means that element.",
     ),
     ("id.rename", "The second of two equal ids gets a number."),
     ("id.slug", "An id that is not well formed is made so."),

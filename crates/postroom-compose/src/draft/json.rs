@@ -14,8 +14,15 @@ pub(crate) struct Refusal {
     pub(crate) message: String,
 }
 
-/// A key that stands twice: the object and the key.
-pub(crate) type Double = (Origin, String);
+/// A key that stands twice in one object.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Double {
+    /// The object.
+    pub(crate) object: Origin,
+    pub(crate) key: String,
+    /// The value that does not count.
+    pub(crate) lost: Node,
+}
 
 /// Reads `text`. Of keys that stand twice the last value counts; they are listed.
 ///
@@ -161,9 +168,13 @@ impl Reader<'_> {
             match place_of(&object, &mut index, &key) {
                 None => object.0.push((key, node)),
                 Some(at) => {
-                    self.doubles.push((origin, key));
                     if let Some(place) = object.0.get_mut(at) {
-                        place.1 = node;
+                        let lost = std::mem::replace(&mut place.1, node);
+                        self.doubles.push(Double {
+                            object: origin,
+                            key,
+                            lost,
+                        });
                     }
                 }
             }
@@ -391,7 +402,11 @@ mod tests {
             let object = node.as_object().expect("an object");
             assert_eq!(object.0.len(), count);
             assert_eq!(object.string("k0"), Some("last"));
-            assert_eq!(doubles, [(0, "k0".to_owned())]);
+            let told: Vec<(Origin, &str, Option<f64>)> = doubles
+                .iter()
+                .map(|double| (double.object, double.key.as_str(), double.lost.as_f64()))
+                .collect();
+            assert_eq!(told, [(0, "k0", Some(0.0))]);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Pass, walk};
+use super::{Pass, naming, walk};
 use crate::{
     draft::{Node, Object, Value},
     grammar,
@@ -12,8 +12,67 @@ use crate::{
 
 /// Names that writers give to the body.
 const BODIES: &[&str] = &[
-    "body", "content", "sections", "children", "blocks", "document", "layout",
+    "body",
+    "content",
+    "sections",
+    "children",
+    "blocks",
+    "document",
+    "layout",
+    "rows",
+    "components",
+    "elements",
+    "modules",
 ];
+
+/// Keys under which a whole document is wrapped.
+const WRAPPERS: &[&str] = &[
+    "document", "email", "template", "design", "ir", "result", "data", "mail", "props",
+];
+
+/// Takes a document out of an object that is only around it.
+pub(crate) fn unwrap(root: &mut Node, pass: &mut Pass<'_, '_>) {
+    let Some(object) = root.as_object_mut() else {
+        return;
+    };
+    naming::lower(object, "the document", pass);
+    if object.has("root")
+        || BODIES
+            .iter()
+            .any(|key| object.has(key) && *key != "document")
+    {
+        return;
+    }
+    let is_document = |node: &Node| {
+        node.as_object().is_some_and(|inner| {
+            let parts = ["root", "rows"].iter().chain(BODIES);
+            parts.into_iter().any(|key| inner.has(key))
+        })
+    };
+    let key = WRAPPERS
+        .iter()
+        .find(|key| object.find(key).is_some_and(is_document));
+    let Some((key, inner)) = key.and_then(|key| Some((*key, object.remove(key)?))) else {
+        return;
+    };
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        inner.origin,
+        format!("The document itself stands at the top, not under {key}."),
+        "key.alias",
+        format!("taken out of {key}"),
+    );
+    if let Value::Object(inner) = inner.value {
+        for (key, node) in inner.0 {
+            if !object.has(&key) {
+                object.put(&key, node);
+            }
+        }
+    }
+    if let Some(object) = root.as_object_mut() {
+        naming::lower(object, "the document", pass);
+    }
+}
 
 /// Gives the parts of the document their names.
 pub(crate) fn shape(root: &mut Node, pass: &mut Pass<'_, '_>) {
@@ -186,7 +245,7 @@ fn find_body(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
         Value::Object(inner) => match inner.string("type") {
             Some(kind) if is_body(kind) => false,
             Some(_) => true,
-            None => !inner.has("children") && !inner.has("blocks") && !inner.has("sections"),
+            None => !naming::holds_children(inner),
         },
         _ => {
             let message = format!("root is a block of type body, not {}.", body.what());

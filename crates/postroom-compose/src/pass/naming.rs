@@ -1,7 +1,12 @@
 //! Names: types and keys that writers call otherwise, words that stand where blocks do, attributes
 //! in objects of their own. After this pass every block that can be known has its type and keys.
 
-use super::Pass;
+mod looped;
+
+use super::{
+    Pass,
+    adopt::{self, Adopted},
+};
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{self, Attribute, BlockRow, Form},
@@ -18,12 +23,49 @@ const NESTED: &[&str] = &[
     "style",
     "styles",
     "attrs",
+    "values",
 ];
 
 /// Names that writers give to the list of what a block holds.
 const CHILDREN: &[&str] = &[
-    "blocks", "content", "contents", "items", "elements", "rows", "columns", "cols", "cells",
-    "nodes", "body", "sections", "links", "options", "socials", "networks",
+    "blocks",
+    "content",
+    "contents",
+    "items",
+    "elements",
+    "rows",
+    "columns",
+    "cols",
+    "cells",
+    "nodes",
+    "body",
+    "sections",
+    "links",
+    "options",
+    "socials",
+    "networks",
+    "components",
+    "modules",
+    "widgets",
+    "slots",
+    "inner",
+    "groups",
+    "stories",
+    "cards",
+    "paragraphs",
+];
+
+/// Keys under which writers name the type.
+const TYPE_KEYS: &[&str] = &[
+    "kind",
+    "component",
+    "blockType",
+    "tagName",
+    "tag",
+    "element",
+    "widget",
+    "block",
+    "node",
 ];
 
 /// Gives blocks of the body their types and keys.
@@ -36,22 +78,29 @@ pub(crate) fn rename(root: &mut Node, pass: &mut Pass<'_, '_>) {
 /// What is around a block, `if` and `each` aside.
 type Parent = Option<&'static BlockRow>;
 
-fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
+/// Names a block and all in it; what it said under keys that it has not stands beside it.
+fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     let at = node.origin;
     let Some(object) = node.as_object_mut() else {
-        return;
+        return Adopted::default();
     };
+    lower(object, "The block", pass);
     flatten(object, pass);
     name_type(object, at, parent, pass);
     let Some(row) = object.string("type").and_then(grammar::block) else {
-        return;
+        return Adopted::default();
     };
     children_keys(object, row, pass);
     if row.name == "table" {
         header_row(object, at, pass);
     }
+    markdown_key(object, row, pass);
+    if row.name == "each" {
+        looped::name_element(object, at, pass);
+    }
     let attributes: Vec<&'static Attribute> = row.all().collect();
     rename_keys(object, &attributes, row.name, pass);
+    let beside = adopted(object, row, parent, at, pass);
     let inner = if row.level == grammar::Level::Control {
         parent
     } else {
@@ -62,12 +111,105 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
             continue;
         };
         into_list(list, holder.key, pass);
-        for child in list.as_array_mut().into_iter().flatten() {
-            into_block(child, inner, pass);
-            block(child, inner, pass);
+        if let Some(children) = list.as_array_mut() {
+            for mut child in std::mem::take(children) {
+                into_block(&mut child, inner, pass);
+                let beside = block(&mut child, inner, pass);
+                children.extend(beside.before);
+                children.push(child);
+                children.extend(beside.after);
+            }
         }
     }
     condition_around(node, row, pass);
+    beside
+}
+
+/// Puts words under stray keys into a container; gives those that go beside a leaf.
+fn adopted(
+    object: &mut Object,
+    row: &'static BlockRow,
+    parent: Parent,
+    at: Origin,
+    pass: &mut Pass<'_, '_>,
+) -> Adopted {
+    let in_parts = parent
+        .is_some_and(|parent| matches!(parent.name, "list" | "table" | "row" | "menu" | "social"));
+    if in_parts || (!adopt::holds_blocks(row) && parent.is_none()) {
+        return Adopted::default();
+    }
+    let mut beside = adopt::adopt(object, row, pass);
+    if !adopt::holds_blocks(row) {
+        for one in beside.before.iter_mut().chain(&mut beside.after) {
+            block(one, parent, pass);
+        }
+        return beside;
+    }
+    let Some(holder) = row.children.first() else {
+        return beside;
+    };
+    if beside.before.is_empty() && beside.after.is_empty() {
+        return beside;
+    }
+    let mut own = match object.remove(holder.key).map(|node| node.value) {
+        Some(Value::Array(children)) => children,
+        Some(Value::Null) | None => Vec::new(),
+        Some(value) => vec![Node::new(at, value)],
+    };
+    let mut children = beside.before;
+    children.append(&mut own);
+    children.append(&mut beside.after);
+    object.put(holder.key, Node::array(at, children));
+    Adopted::default()
+}
+
+/// Markdown under a key of its own is the text of the block.
+fn markdown_key(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let ours = row
+        .attributes
+        .iter()
+        .find(|attribute| attribute.required && matches!(attribute.form, Form::Text(_)));
+    let Some(ours) = ours.filter(|ours| !object.has(ours.name)) else {
+        return;
+    };
+    for key in ["md", "markdown"] {
+        if object.string(key).is_some()
+            && let Some(source) = object.remove(key)
+        {
+            let at = source.origin;
+            told(key, ours.name, row.name, at, pass);
+            let md = Object(vec![("md".to_owned(), source)]);
+            object.put(ours.name, Node::new(at, Value::Object(md)));
+            return;
+        }
+    }
+}
+
+/// Keys in capitals as ours are written.
+pub(crate) fn lower(object: &mut Object, owner: &str, pass: &mut Pass<'_, '_>) {
+    for at in 0..object.0.len() {
+        let Some((key, node)) = object.0.get(at) else {
+            continue;
+        };
+        let mut chars = key.chars();
+        let Some(first) = chars.next().filter(|first| first.is_ascii_uppercase()) else {
+            continue;
+        };
+        let whole = !key.chars().any(char::is_lowercase);
+        let lower = if whole {
+            key.to_lowercase()
+        } else {
+            format!("{}{}", first.to_ascii_lowercase(), chars.as_str())
+        };
+        if object.has(&lower) {
+            continue;
+        }
+        let (was, origin) = (key.clone(), node.origin);
+        told(&was, &lower, owner, origin, pass);
+        if let Some(place) = object.0.get_mut(at) {
+            place.0 = lower;
+        }
+    }
 }
 
 /// A condition on a block that has none of its own becomes an `if` around it.
@@ -143,6 +285,20 @@ fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
 
 /// Gives the block its type under our name.
 fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
+    if !object.has("type") {
+        let named = TYPE_KEYS.iter().find(|key| {
+            let name = object.string(key);
+            name.is_some_and(|name| {
+                grammar::block(name).is_some() || grammar::alias(name).is_some()
+            })
+        });
+        if let Some(key) = named
+            && let Some(node) = object.remove(key)
+        {
+            told(key, "type", "a block", node.origin, pass);
+            object.put("type", node);
+        }
+    }
     let written = match object.find("type") {
         Some(node) => match node.as_str() {
             Some(text) => Some(text.to_owned()),
@@ -165,7 +321,6 @@ fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_
         if written.is_none() {
             pass.findings
                 .report(Code::SchemaMissing, at, "The block has no type.");
-            pass.findings.reject(at);
         }
         return;
     };
@@ -236,15 +391,29 @@ fn particulars(object: &mut Object, was: &str, at: Origin) {
 /// The type of a block that states none.
 fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
     let has = |key: &str| object.has(key);
+    let said = |keys: &[&str]| keys.iter().any(|key| has(key));
+    let holds = holds_children(object);
+    let titled = said(&["title", "headline", "heading", "subtitle"]);
+    let worded = said(&[
+        "content",
+        "description",
+        "body",
+        "copy",
+        "paragraph",
+        "caption",
+    ]);
     match parent.map(|row| row.name) {
         Some("list") => return Some("item"),
         Some("table") => return Some("row"),
         Some("row") => return Some("cell"),
         Some("menu") => return Some("menuItem"),
         Some("social") => return Some("socialItem"),
-        Some("section") if has("children") => return Some("column"),
-        Some("body") if has("children") => return Some("section"),
-        None if has("children") => return Some("body"),
+        Some("section") if holds || titled && worded => return Some("column"),
+        Some("body" | "panel") if holds || titled || worded && !has("src") => {
+            return Some("section");
+        }
+        Some("column" | "hero") if holds => return Some("section"),
+        None if holds => return Some("body"),
         _ => {}
     }
     [
@@ -256,10 +425,28 @@ fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
         ("level", "heading"),
         ("text", "text"),
         ("md", "text"),
+        ("markdown", "text"),
+        ("content", "text"),
+        ("description", "text"),
+        ("body", "text"),
+        ("copy", "text"),
+        ("paragraph", "text"),
+        ("title", "heading"),
+        ("headline", "heading"),
+        ("heading", "heading"),
     ]
     .into_iter()
     .find(|(key, _)| has(key))
     .map(|(_, kind)| kind)
+}
+
+/// Whether a list of blocks stands in it, by whatever name.
+pub(crate) fn holds_children(object: &Object) -> bool {
+    let has_objects = |key: &&str| {
+        let items = object.find(key).and_then(Node::as_array);
+        items.is_some_and(|items| items.iter().any(|item| item.as_object().is_some()))
+    };
+    object.has("children") || CHILDREN.iter().any(has_objects)
 }
 
 /// Gives the lists of what a block holds our names.

@@ -2,7 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::{Pass, text};
+use super::{Pass, adopt, text};
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{self, BlockRow, Form, Level},
@@ -156,6 +156,12 @@ fn fate(parent: &'static BlockRow, row: &'static BlockRow, node: &Node, held: bo
     }
     // Columns in columns and lists in lists only add depth; bands stand under each other.
     let doubled = row.name == parent.name && row.level != Level::Band;
+    let said = node
+        .as_object()
+        .is_some_and(|object| adopt::has_words_left(object, row));
+    if said && (doubled || row.name == "body" || held) {
+        return Fate::Stuck;
+    }
     if doubled || row.name == "body" || (held && !row.children.is_empty()) {
         return Fate::Dissolves;
     }
@@ -374,20 +380,31 @@ impl Settler<'_, '_, '_> {
             }
         }
         if !any {
-            self.empty(&node, row);
-            return Vec::new();
+            return self.empty(node, row);
         }
         vec![Settled::Fits(node)]
     }
 
-    fn empty(&mut self, node: &Node, row: &BlockRow) {
+    /// Removes a block that holds nothing, unless something under a stray key would be missed.
+    fn empty(&mut self, node: Node, row: &BlockRow) -> Vec<Settled> {
+        let message = format!("The {} holds nothing.", row.name);
+        let object = node.as_object();
+        let speaks = |(key, node): &(String, Node)| {
+            row.holds(key).is_none() && key != "type" && adopt::says_something(key, node)
+        };
+        if object.is_some_and(|object| object.0.iter().any(speaks)) {
+            let findings = &mut self.pass.findings;
+            findings.report(Code::GrammarEmpty, node.origin, message);
+            return vec![Settled::Fits(node)];
+        }
         self.pass.findings.mend(
             Code::GrammarEmpty,
             node.origin,
-            format!("The {} holds nothing.", row.name),
+            message,
             "empty.drop",
             format!("{} removed", row.name),
         );
+        Vec::new()
     }
 
     fn count(&mut self, at: Origin, row: &BlockRow, key: &str, count: usize) {
@@ -431,10 +448,10 @@ impl Settler<'_, '_, '_> {
         }
         close(&mut group, &mut pieces);
         if pieces.is_empty() {
-            if let Some(node) = &shell {
-                self.empty(node, row);
-            }
-            return Vec::new();
+            return match shell {
+                Some(node) => self.empty(node, row),
+                None => Vec::new(),
+            };
         }
         pieces
             .into_iter()
@@ -680,9 +697,9 @@ fn convert(mut node: Node, kind: &'static str) -> Node {
         .map(|row| row.all().map(|attribute| attribute.name).collect())
         .unwrap_or_default();
     if let Some(object) = node.as_object_mut() {
-        object
-            .0
-            .retain(|(key, _)| key == "type" || ours.contains(&key.as_str()));
+        object.0.retain(|(key, node)| {
+            key == "type" || ours.contains(&key.as_str()) || adopt::says_something(key, node)
+        });
         if let Some(node) = object.find_mut("type") {
             node.value = Value::String(kind.to_owned());
         }

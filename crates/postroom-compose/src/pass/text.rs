@@ -66,8 +66,8 @@ fn pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
                 .flat_map(|span| span_pieces(span, pass))
                 .collect(),
         ),
-        Value::Object(object) => match object.find("md") {
-            Some(source) if !object.has("type") => markdown_pieces(source, object, pass),
+        Value::Object(object) => match markdown_of(object) {
+            Some(source) => markdown_pieces(source, object, pass),
             _ => {
                 pass.findings.mend(
                     Code::SchemaType,
@@ -87,9 +87,15 @@ fn pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
     }
 }
 
+/// The Markdown of an object that is nothing else.
+fn markdown_of(object: &Object) -> Option<&Node> {
+    let source = object.find("md").or_else(|| object.find("markdown"));
+    source.filter(|_| !object.has("type"))
+}
+
 fn markdown_pieces(source: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
     for (key, node) in &object.0 {
-        if key != "md" {
+        if key != "md" && key != "markdown" {
             values::drop_key(key, node, "md", pass);
         }
     }
@@ -213,6 +219,11 @@ fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
             return vec![Piece::Kept(node.clone())];
         }
     };
+    if let Some(source) = markdown_of(object)
+        && let Some(pieces) = markdown_pieces(source, object, pass)
+    {
+        return pieces;
+    }
     if is_block(node) {
         let kind = node.kind().unwrap_or_default();
         let message = format!("A {kind} stands inside a text, which takes spans only.");
@@ -267,11 +278,11 @@ fn kind_of(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<(&'s
                 }
             }
         }
-        None => ["text", "name", "href", "cond"]
+        None => ["text", "name", "var", "variable", "path", "href", "cond"]
             .into_iter()
             .find(|key| object.has(key))
             .map_or("text", |key| match key {
-                "name" => "var",
+                "name" | "var" | "variable" | "path" => "var",
                 "href" => "link",
                 "cond" => "if",
                 _ if object.has("href") => "link",

@@ -13,7 +13,7 @@ pub(crate) use number::two_decimals;
 pub(crate) use pad::sides;
 pub(crate) use url::url;
 
-use super::{Pass, naming, text, walk_mut};
+use super::{Pass, adopt, naming, text, walk_mut};
 use crate::{
     draft::{Node, Object, Value},
     grammar::{self, Attribute, Default, Form, TextUse},
@@ -34,7 +34,10 @@ pub(crate) fn document(root: &mut Node, pass: &mut Pass<'_, '_>) {
         }
     }
     let rows: Vec<&'static Attribute> = grammar::DOCUMENT.iter().collect();
+    let known = |key: &str| rows.iter().any(|row| row.name == key);
+    let missed = missed(object, &known, "the document", pass);
     table(object, &rows, "the document", at, pass);
+    kept.0.extend(missed);
     default_lang(object, pass);
     for (key, node) in kept.0 {
         object.put(&key, node);
@@ -86,12 +89,46 @@ fn block(node: &mut Node, pass: &mut Pass<'_, '_>) {
         }
     }
     let attributes: Vec<&'static Attribute> = row.all().collect();
+    naming::rename_keys(&mut own, &attributes, row.name, pass);
+    let missed = missed(
+        &mut own,
+        &|key| row.attribute(key).is_some(),
+        row.name,
+        pass,
+    );
     table(&mut own, &attributes, row.name, at, pass);
+    own.0.extend(missed);
     if row.name == "image" {
         decorative(&mut own, at, pass);
     }
     object.0 = children;
     object.0.append(&mut own.0);
+}
+
+/// Takes out what stands under no known key and would be missed: it is told of and stays, for
+/// somebody to say where it belongs.
+fn missed(
+    object: &mut Object,
+    known: &dyn Fn(&str) -> bool,
+    owner: &str,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<(String, Node)> {
+    let (missed, rest) = std::mem::take(&mut object.0)
+        .into_iter()
+        .partition(|(key, node)| !known(key) && adopt::says_something(key, node));
+    object.0 = rest;
+    let missed: Vec<(String, Node)> = missed;
+    for (key, node) in &missed {
+        let shown: String = key.chars().take(60).collect();
+        let message = format!(
+            "{owner} has no key {shown:?}, and it holds words: {}.",
+            node.excerpt()
+        );
+        let hint = "Put the words into a block, or remove the key.";
+        pass.findings
+            .report_with(Code::SchemaUnknownKey, node.origin, message, hint);
+    }
+    missed
 }
 
 /// Parts of the names of pictures that say nothing.
@@ -442,7 +479,37 @@ fn line(node: &Node, name: &str, most: usize, pass: &mut Pass<'_, '_>) -> Node {
     Node::string(node.origin, text)
 }
 
+/// Dark mode as one word or truth value.
+fn dark_word(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    let mode = match &node.value {
+        Value::Bool(true) => "auto",
+        Value::Bool(false) => "off",
+        Value::String(text) => match text.trim().to_ascii_lowercase().as_str() {
+            "auto" | "on" | "true" | "dark" => "auto",
+            "authored" => "authored",
+            "off" | "none" | "false" | "light" => "off",
+            _ => return None,
+        },
+        _ => return None,
+    };
+    pass.findings.mend(
+        Code::SchemaType,
+        node.origin,
+        format!("dark is an object, not {}.", node.what()),
+        "coerce.bool",
+        format!("{} to mode {mode}", node.excerpt()),
+    );
+    let mode = ("mode".to_owned(), Node::string(node.origin, mode));
+    Some(Node::new(node.origin, Value::Object(Object(vec![mode]))))
+}
+
 fn object(node: &Node, name: &str, rows: &[&'static Attribute], pass: &mut Pass<'_, '_>) -> Node {
+    let word = if name == "dark" {
+        dark_word(node, pass)
+    } else {
+        None
+    };
+    let node = word.as_ref().unwrap_or(node);
     let mut node = expect(node, name, "an object", node.as_object().is_some(), pass);
     let at = node.origin;
     if let Some(object) = node.as_object_mut() {

@@ -8,6 +8,7 @@
 
 mod code;
 mod draft;
+mod loss;
 mod patch;
 mod property;
 mod repair;

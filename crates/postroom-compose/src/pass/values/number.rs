@@ -54,6 +54,18 @@ pub(super) fn length(text: &str) -> Option<f64> {
     number.is_finite().then_some(number * factor)
 }
 
+/// Sizes of text that are told by a word.
+fn by_word(word: &str) -> Option<f64> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "xs" | "x-small" | "xsmall" => 12.0,
+        "sm" | "small" => 14.0,
+        "md" | "medium" | "normal" | "base" => 16.0,
+        "lg" | "large" => 20.0,
+        "xl" | "x-large" | "xlarge" => 24.0,
+        _ => return None,
+    })
+}
+
 /// A whole number inside bounds; `None` when it says what its absence says.
 pub(super) fn integer(
     node: &Node,
@@ -73,6 +85,15 @@ pub(super) fn integer(
                     .mend(Code::SchemaType, node.origin, message, "coerce.px", change);
                 return None;
             }
+            // What CSS says where nothing is said.
+            "auto" | "inherit" | "initial" | "unset" | "default" | "" => {
+                let message = format!("{name} is a whole number, not {}.", node.excerpt());
+                let change = format!("{} removed", node.excerpt());
+                pass.findings
+                    .mend(Code::SchemaType, node.origin, message, "coerce.px", change);
+                return None;
+            }
+            word if name == "size" && by_word(word).is_some() => by_word(word),
             "normal" if name == "weight" => Some(400.0),
             "bold" if name == "weight" => Some(700.0),
             text if most == 100 => length(text.trim_end_matches('%')),

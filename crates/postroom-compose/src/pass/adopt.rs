@@ -1,0 +1,375 @@
+//! Words that a writer put under keys which their block has not. A title, a text or a button of a
+//! container goes into it, of a leaf beside it; whatever else holds words is never removed.
+
+use super::Pass;
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar::{self, BlockRow, Level},
+    issue::Code,
+};
+
+/// What a key without its own place becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Becomes {
+    Heading(u32),
+    Text,
+    Button,
+    Image,
+}
+
+/// Keys by letters and digits in lower case.
+const NAMES: &[(&str, Becomes)] = &[
+    ("title", Becomes::Heading(2)),
+    ("headline", Becomes::Heading(2)),
+    ("heading", Becomes::Heading(2)),
+    ("subtitle", Becomes::Heading(3)),
+    ("subheading", Becomes::Heading(3)),
+    ("subheadline", Becomes::Heading(3)),
+    ("tagline", Becomes::Text),
+    ("text", Becomes::Text),
+    ("content", Becomes::Text),
+    ("description", Becomes::Text),
+    ("desc", Becomes::Text),
+    ("body", Becomes::Text),
+    ("copy", Becomes::Text),
+    ("caption", Becomes::Text),
+    ("paragraph", Becomes::Text),
+    ("paragraphs", Becomes::Text),
+    ("message", Becomes::Text),
+    ("intro", Becomes::Text),
+    ("summary", Becomes::Text),
+    ("html", Becomes::Text),
+    ("markdown", Becomes::Text),
+    ("md", Becomes::Text),
+    ("button", Becomes::Button),
+    ("buttons", Becomes::Button),
+    ("cta", Becomes::Button),
+    ("ctas", Becomes::Button),
+    ("action", Becomes::Button),
+    ("image", Becomes::Image),
+    ("img", Becomes::Image),
+    ("logo", Becomes::Image),
+    ("picture", Becomes::Image),
+];
+
+/// Where a button that is only words leads.
+const TARGETS: &[&str] = &[
+    "buttonUrl",
+    "buttonHref",
+    "buttonLink",
+    "ctaUrl",
+    "ctaHref",
+    "ctaLink",
+    "actionUrl",
+    "url",
+    "href",
+    "link",
+];
+
+/// Parts of the names of keys whose values nobody reads.
+const LOOKS: &[&str] = &[
+    "font",
+    "style",
+    "class",
+    "border",
+    "background",
+    "shadow",
+    "align",
+    "transition",
+    "margin",
+    "padding",
+    "position",
+    "display",
+    "color",
+    "colour",
+    "width",
+    "height",
+    "target",
+    "role",
+    "aria",
+    "name",
+    "note",
+    "comment",
+    "cursor",
+    "transform",
+    "src",
+    "url",
+    "href",
+    "schema",
+    "animation",
+    "gradient",
+    "filter",
+    "layout",
+    "tracking",
+    "platform",
+    "media",
+];
+
+fn plain(key: &str) -> String {
+    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+fn becomes(key: &str) -> Option<Becomes> {
+    let key = plain(key);
+    let found = NAMES.iter().find(|(name, _)| *name == key);
+    found.map(|(_, becomes)| *becomes)
+}
+
+fn has_letters(text: &str) -> bool {
+    text.chars().any(char::is_alphabetic)
+}
+
+/// Whether readers would miss what stands under `key`.
+pub(crate) fn says_something(key: &str, node: &Node) -> bool {
+    let words = match becomes(key) {
+        Some(Becomes::Heading(_) | Becomes::Text | Becomes::Button) => 1,
+        Some(Becomes::Image) | None => 2,
+    };
+    let looks = words == 2 && {
+        let key = plain(key);
+        key == "id" || key == "rel" || LOOKS.iter().any(|part| key.contains(part))
+    };
+    !looks && !key.starts_with(['_', '$']) && speaks(node, words)
+}
+
+/// Whether a value holds at least so many words; of lists and objects, whether they hold blocks.
+fn speaks(node: &Node, words: usize) -> bool {
+    match &node.value {
+        Value::String(text) => {
+            let found = text
+                .split_whitespace()
+                .filter(|word| word.chars().filter(|char| char.is_alphabetic()).count() > 1);
+            words == 1 && has_letters(text) || found.count() >= words
+        }
+        Value::Array(items) => items.iter().any(|item| match &item.value {
+            Value::String(_) => speaks(item, words),
+            _ => speaks(item, 2),
+        }),
+        Value::Object(object) => object
+            .0
+            .iter()
+            .any(|(key, inner)| says_something(key, inner)),
+        _ => false,
+    }
+}
+
+/// Whether something under a key that `row` has not would be missed.
+pub(crate) fn has_words_left(object: &Object, row: &BlockRow) -> bool {
+    object
+        .0
+        .iter()
+        .any(|(key, node)| is_stray(key, row) && says_something(key, node))
+}
+
+fn is_stray(key: &str, row: &BlockRow) -> bool {
+    key != "type" && row.attribute(key).is_none() && row.holds(key).is_none()
+}
+
+/// Blocks that stood as keys of another one.
+#[derive(Debug, Default)]
+pub(crate) struct Adopted {
+    /// Those that come before its own content.
+    pub(crate) before: Vec<Node>,
+    /// Those that come after it.
+    pub(crate) after: Vec<Node>,
+}
+
+/// Takes words out of keys that `row` has not. What is around the block takes them when it has no
+/// list of blocks of its own.
+pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) -> Adopted {
+    let holds_blocks = holds_blocks(row);
+    let mut adopted = Adopted::default();
+    let mut keys: Vec<String> = object.0.iter().map(|(key, _)| key.clone()).collect();
+    // JSON objects have no order that a writer could rely on.
+    keys.sort_by_key(|key| rank(key));
+    for key in keys {
+        if !is_stray(&key, row) {
+            continue;
+        }
+        let Some(node) = object.find(&key) else {
+            continue;
+        };
+        let kind = becomes(&key);
+        let found = match kind {
+            Some(Becomes::Image) if !holds_blocks => None,
+            // A tooltip, which is no caption.
+            Some(Becomes::Heading(_)) if row.name == "image" => None,
+            Some(kind) => made(kind, node, object, row),
+            None if holds_blocks && is_blocks(node) => Some(blocks_of(node)),
+            None => None,
+        };
+        let Some(found) = found.filter(|found| !found.is_empty()) else {
+            continue;
+        };
+        let at = node.origin;
+        object.remove(&key);
+        if found.iter().any(|node| node.kind() == Some("button")) {
+            for target in TARGETS {
+                if is_stray(target, row) && object.string(target).is_some() {
+                    object.remove(target);
+                }
+            }
+        }
+        let shown: String = key.chars().take(60).collect();
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            at,
+            format!(
+                "{} has no key {shown:?}; its words are blocks of their own.",
+                row.name
+            ),
+            "adopt",
+            format!("{shown} of {} put into a block", row.name),
+        );
+        let first = match kind {
+            Some(Becomes::Heading(_) | Becomes::Image) => true,
+            Some(Becomes::Text) => holds_blocks || is_intro(row, &key),
+            Some(Becomes::Button) | None => false,
+        };
+        if first {
+            adopted.before.extend(found);
+        } else {
+            adopted.after.extend(found);
+        }
+    }
+    adopted
+}
+
+/// Place among the words of one block.
+fn rank(key: &str) -> u32 {
+    match becomes(key) {
+        Some(Becomes::Image) => 0,
+        Some(Becomes::Heading(level)) => level,
+        Some(Becomes::Text) => 10,
+        None => 11,
+        Some(Becomes::Button) => 12,
+    }
+}
+
+/// Whether blocks of a column can stand in it, once wrapped.
+pub(crate) fn holds_blocks(row: &BlockRow) -> bool {
+    row.level == Level::Control
+        || matches!(row.name, "body" | "panel" | "section" | "hero" | "column")
+}
+
+/// Whether the words of a list or table come before it.
+fn is_intro(row: &BlockRow, key: &str) -> bool {
+    matches!(row.name, "list" | "table" | "menu" | "social")
+        && becomes(key) == Some(Becomes::Text)
+        && plain(key) != "caption"
+}
+
+/// Whether a value is a list of blocks, or a block.
+fn is_blocks(node: &Node) -> bool {
+    let is_block = |node: &Node| node.as_object().is_some_and(|object| object.has("type"));
+    match &node.value {
+        Value::Array(items) => !items.is_empty() && items.iter().all(is_block),
+        _ => is_block(node),
+    }
+}
+
+fn blocks_of(node: &Node) -> Vec<Node> {
+    match &node.value {
+        Value::Array(items) => items.clone(),
+        _ => vec![node.clone()],
+    }
+}
+
+/// The blocks that a value under a telling key means.
+fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<Vec<Node>> {
+    let at = node.origin;
+    match &node.value {
+        // Blocks, not spans.
+        Value::Array(items) if items.iter().any(is_other_block) => Some(items.clone()),
+        Value::Array(items) if kind == Becomes::Button => {
+            let all = items.iter().map(|item| made(kind, item, object, row));
+            all.collect::<Option<Vec<_>>>().map(|all| all.concat())
+        }
+        Value::Object(inner) if is_other_block(node) => {
+            Some(vec![Node::new(at, Value::Object(inner.clone()))])
+        }
+        Value::Object(inner) if inner.has("md") && kind != Becomes::Button => {
+            Some(vec![worded(kind, node.clone(), at)])
+        }
+        Value::Object(inner) if has_words(inner) => {
+            let mut inner = inner.clone();
+            inner.put("type", Node::string(at, kind.block()));
+            Some(vec![Node::new(at, Value::Object(inner))])
+        }
+        Value::String(text) if kind == Becomes::Image => {
+            let address = text.trim_start().starts_with("http");
+            address.then(|| vec![worded(kind, node.clone(), at)])
+        }
+        Value::String(text) if kind == Becomes::Button && has_letters(text) => {
+            let stray = |key: &&&str| is_stray(key, row) && object.string(key).is_some();
+            let target = TARGETS.iter().find(stray).and_then(|key| object.find(key));
+            let mut button = worded(kind, node.clone(), at);
+            if let (Some(button), Some(target)) = (button.as_object_mut(), target) {
+                button.put("href", target.clone());
+            }
+            Some(vec![button])
+        }
+        Value::String(text) if has_letters(text) => Some(vec![worded(kind, node.clone(), at)]),
+        Value::Array(items) if !items.is_empty() && kind != Becomes::Image => {
+            let spoken = items
+                .iter()
+                .any(|item| speaks(item, 1) || item.as_object().is_some());
+            spoken.then(|| vec![worded(kind, node.clone(), at)])
+        }
+        _ => None,
+    }
+}
+
+/// Whether a value is a block that no text takes as a span.
+fn is_other_block(node: &Node) -> bool {
+    let Some(object) = node.as_object() else {
+        return false;
+    };
+    let kind = object.string("type");
+    let known =
+        kind.is_some_and(|kind| grammar::block(kind).is_some() || grammar::alias(kind).is_some());
+    known
+        && (super::text::is_block(node)
+            || kind == Some("text")
+                && object.has("type")
+                && !object.has("marks")
+                && object
+                    .find("text")
+                    .is_some_and(|text| text.as_str().is_none()))
+}
+
+fn has_words(object: &Object) -> bool {
+    object.0.iter().any(|(key, node)| {
+        (becomes(key).is_some()
+            || matches!(
+                plain(key).as_str(),
+                "label" | "src" | "url" | "href" | "value"
+            ))
+            && node.as_str().is_some()
+    })
+}
+
+impl Becomes {
+    fn block(self) -> &'static str {
+        match self {
+            Self::Heading(_) => "heading",
+            Self::Text => "text",
+            Self::Button => "button",
+            Self::Image => "image",
+        }
+    }
+}
+
+fn worded(kind: Becomes, node: Node, at: Origin) -> Node {
+    let key = match kind {
+        Becomes::Heading(_) | Becomes::Text => "text",
+        Becomes::Button => "label",
+        Becomes::Image => "src",
+    };
+    let mut keys = vec![(key, node)];
+    if let Becomes::Heading(level @ 3..) = kind {
+        keys.push(("level", Node::number(at, f64::from(level))));
+    }
+    Node::block(at, kind.block(), keys)
+}

@@ -1,0 +1,133 @@
+//! Loops that do not say what an element is called.
+
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar,
+    issue::Code,
+    notation,
+    pass::Pass,
+};
+
+/// Other names of the element's name; of the list, which may be called `each` too.
+const NAMES: &[&str] = &["as", "item", "var", "itemName", "name", "each"];
+const LISTS: &[&str] = &["in", "list", "of", "over", "collection", "items", "data"];
+
+/// Names the element of a loop that names none.
+pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {
+    let path = |object: &Object, keys: &[&str]| {
+        let found = keys.iter().find(|key| object.string(key).is_some());
+        found.map(|key| (*key).to_owned())
+    };
+    let list = path(object, LISTS);
+    // `{"each": "order", "in": "orders"}`, and `{"each": "orders"}`.
+    if let Some(node) = object.remove("each") {
+        let ours = if list.is_some() { "as" } else { "in" };
+        if object.has(ours) || node.as_str().is_none() {
+            object.put("each", node);
+        } else {
+            super::told("each", ours, "each", node.origin, pass);
+            object.put(ours, node);
+        }
+    }
+    if path(object, NAMES).is_some() {
+        return;
+    }
+    let list = path(object, LISTS).and_then(|key| object.string(&key).map(str::to_owned));
+    let name = element_name(object, list.as_deref().unwrap_or_default());
+    pass.findings.mend(
+        Code::SchemaMissing,
+        at,
+        "The each does not say what an element is called.",
+        "each.as",
+        format!("elements are called {name}"),
+    );
+    for (key, node) in &mut object.0 {
+        if matches!(node.value, Value::Array(_) | Value::Object(_)) && key != "empty" {
+            rename_this(node, &name);
+        }
+    }
+    object.put("as", Node::string(at, name));
+}
+
+/// The name that the body uses, else one for an element of the list.
+fn element_name(object: &Object, list: &str) -> String {
+    let body: Vec<&Node> = object
+        .0
+        .iter()
+        .filter(|(_, node)| matches!(node.value, Value::Array(_) | Value::Object(_)))
+        .map(|(_, node)| node)
+        .collect();
+    if body.iter().any(|node| mentions(node, "item.")) {
+        return "item".to_owned();
+    }
+    let last = list.rsplit('.').next().unwrap_or(list);
+    let one = match last.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None => last.strip_suffix('s').unwrap_or_default().to_owned(),
+    };
+    if notation::is_path(&one) && notation::is_name(&one) {
+        one
+    } else {
+        "item".to_owned()
+    }
+}
+
+fn mentions(node: &Node, what: &str) -> bool {
+    match &node.value {
+        Value::String(text) => text.contains(what),
+        Value::Array(items) => items.iter().any(|item| mentions(item, what)),
+        Value::Object(object) => object.0.iter().any(|(_, node)| mentions(node, what)),
+        _ => false,
+    }
+}
+
+/// Makes `this` the element's name, but not inside a loop of its own.
+fn rename_this(node: &mut Node, name: &str) {
+    match &mut node.value {
+        Value::String(text) => {
+            if let Some(renamed) = renamed(text, name) {
+                *text = renamed;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_this(item, name)),
+        Value::Object(object) => {
+            let kind = object.string("type");
+            let inner =
+                kind.is_some_and(|kind| kind == "each" || grammar::alias(kind) == Some("each"));
+            for (key, node) in &mut object.0 {
+                if !inner || LISTS.contains(&key.as_str()) {
+                    rename_this(node, name);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `text` with `this` as a path, or at the start of a variable, renamed.
+fn renamed(text: &str, name: &str) -> Option<String> {
+    if text == "this" || text.starts_with("this.") && notation::is_path(text) {
+        return Some(text.replacen("this", name, 1));
+    }
+    if !text.contains("this") || !text.contains("{{") {
+        return None;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("{{") {
+        let after = rest.get(at..).unwrap_or_default();
+        let start = after.len() - after.trim_start_matches(['{', ' ']).len();
+        let (head, tail) = after.split_at(start);
+        out.push_str(rest.get(..at).unwrap_or_default());
+        out.push_str(head);
+        rest = tail;
+        if let Some(more) = tail.strip_prefix("this")
+            && !more.starts_with(|char: char| char.is_alphanumeric() || char == '_')
+        {
+            out.push_str(name);
+            rest = more;
+        }
+    }
+    out.push_str(rest);
+    Some(out)
+}
