@@ -247,7 +247,11 @@ fn take(input: Input<'_>) -> Result<Taken<'_>, Box<Issue>> {
                 position: origins.position_at(refusal.offset.min(text.len())),
                 ..crate::Source::default()
             };
-            Box::new(Issue::new(refusal.code, &source, refusal.message))
+            let issue = Issue::new(refusal.code, &source, refusal.message);
+            Box::new(match why_no_json(text, refusal.offset) {
+                Some(hint) if refusal.code == Code::ParseJson => issue.hint(hint),
+                _ => issue,
+            })
         }),
         Input::Value(value) => match draft::from_value(value) {
             Ok((root, origins)) => Ok((root, origins, Vec::new())),
@@ -257,6 +261,34 @@ fn take(input: Input<'_>) -> Result<Taken<'_>, Box<Issue>> {
             }
         },
     }
+}
+
+/// What writers usually do to JSON so that it is none.
+fn why_no_json(text: &str, offset: usize) -> Option<&'static str> {
+    let begin = text.trim_start_matches('\u{feff}').trim_start();
+    let rest = text.get(offset..).unwrap_or_default();
+    if begin.starts_with("```") || rest.starts_with("```") {
+        return Some("Send the JSON alone, without the fence of Markdown (```) around it.");
+    }
+    if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
+        return Some("JSON has no comments; take them out.");
+    }
+    if rest.starts_with(['\'', '\u{2018}', '\u{201c}', '\u{201d}']) {
+        return Some("Keys and strings of JSON stand in straight double quotes.");
+    }
+    if rest.starts_with([']', '}']) {
+        return Some("JSON has no comma after the last element.");
+    }
+    if !begin.starts_with(['{', '[']) && begin.contains('{') {
+        return Some("Send the JSON alone, without words before or after it.");
+    }
+    let ended = text
+        .get(..offset)
+        .unwrap_or_default()
+        .trim_end()
+        .ends_with('}');
+    (begin.starts_with('{') && ended && !rest.trim_start().starts_with([',', ']', '}', '"']))
+        .then_some("Send one JSON value alone, without anything after it.")
 }
 
 fn examine(

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     Input, Issue, check,
     emit::{self, Compiled, Options, Target},
-    issue, repair,
+    issue, lint, repair,
 };
 
 /// What became of a document.
@@ -70,6 +70,14 @@ pub fn compile<'i>(input: impl Into<Input<'i>>, options: &Options, force: bool) 
     };
     let mut compiled = emit::compile(&document, options);
     issues.append(&mut compiled.issues);
+    // What is told more strictly now stands in place of what the check told.
+    let found = lint::compiled(&document, &compiled, options);
+    issues.retain(|issue| {
+        !found
+            .iter()
+            .any(|one| one.code == issue.code && one.path == issue.path)
+    });
+    issues.extend(found);
     let ok = !issues.iter().any(Issue::is_error);
     if !ok && !force {
         compiled = Compiled {

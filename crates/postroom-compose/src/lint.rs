@@ -3,6 +3,7 @@
 
 mod address;
 mod compat;
+mod compiled;
 mod css;
 mod dark;
 mod document;
@@ -12,7 +13,7 @@ mod page;
 mod subject;
 mod words;
 
-use crate::{Issue, issue, model::Document};
+use crate::{Issue, emit, issue, model::Document};
 
 pub use compat::{CLIENTS, clients_named};
 pub use page::Foreign;
@@ -30,6 +31,15 @@ pub struct Options {
 #[must_use]
 pub fn document(document: &Document, options: &Options) -> Vec<Issue> {
     issue::ordered(document::all(document, options))
+}
+
+/// Looks at what a document was compiled into with `how`.
+pub(crate) fn compiled(
+    document: &Document,
+    compiled: &emit::Compiled,
+    how: &emit::Options,
+) -> Vec<Issue> {
+    compiled::all(document, compiled, how)
 }
 
 /// Looks at HTML that somebody else made.

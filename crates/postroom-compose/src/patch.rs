@@ -128,7 +128,7 @@ pub fn patch<'i>(document: impl Into<Input<'i>>, changes: &[Change]) -> Patched 
     }
     let mut changed = repaired.document.clone();
     for (at, change) in changes.iter().enumerate() {
-        if let Err((code, message)) = apply(&mut changed, change) {
+        if let Err((code, message)) = allowed(change).and_then(|()| apply(&mut changed, change)) {
             let issue = Issue::new(code, &place(at), message);
             return refused(vec![issue], repaired.document, false);
         }
@@ -144,6 +144,26 @@ pub fn patch<'i>(document: impl Into<Input<'i>>, changes: &[Change]) -> Patched 
         applied: repaired.applied,
         issues: checked.issues,
         unusable: checked.unusable,
+    }
+}
+
+/// Raw HTML is allowed by people, in the document as they write it.
+fn allowed(change: &Change) -> Result<(), Refusal> {
+    match change {
+        Change::Set {
+            part: Some(part),
+            set,
+            ..
+        } if part == "policy"
+            && !matches!(
+                set.get("allowRaw"),
+                None | Some(Value::Null | Value::Bool(false))
+            ) =>
+        {
+            let message = "A patch does not allow raw HTML; a person does, in the document itself.";
+            Err(invalid(message))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -309,6 +329,9 @@ struct Goal<'g> {
 }
 
 fn insert(body: &mut Value, block: Value, goal: &Goal<'_>) -> Result<(), Refusal> {
+    if !block.is_object() {
+        return Err(invalid("A block is an object."));
+    }
     let (mut steps, key, at) = match (goal.before, goal.after, goal.into) {
         (Some(id), None, None) | (None, Some(id), None) => {
             let mut steps = way(body, id).ok_or_else(|| unknown(id))?;

@@ -207,6 +207,21 @@ fn hostile_pages_are_read_in_time() {
         "<p style=\"".to_owned() + &"(".repeat(500_000),
         format!("<style>{}", "@media{".repeat(100_000)),
         format!("<td style=\"a:{}\">", "b;".repeat(200_000)),
+        format!(
+            "<p {}>",
+            (0..100_000)
+                .map(|at| format!("a{at}=1 "))
+                .collect::<String>()
+        ),
+        "<img src=x>".repeat(90_000),
+        "<h1>a</h1><h6>b</h6>".repeat(50_000),
+        "<a href='http://e.test/'>click here</a>".repeat(25_000),
+        "<a>".repeat(2_000) + &"<p>x".repeat(200_000),
+        format!(
+            "<style>{}</style>{}",
+            "@media a{b{c:d}}".repeat(5_000),
+            "<img src=logo.png alt=logo>".repeat(30_000)
+        ),
     ] {
         let found = lint::html(
             &Foreign {
@@ -216,5 +231,93 @@ fn hostile_pages_are_read_in_time() {
             &Options::default(),
         );
         assert!(found.len() < 1_000);
+    }
+}
+
+/// Lines that cannot be broken are told at the block that they are of.
+#[test]
+fn long_lines_of_compiled_documents_are_told() {
+    let long = "x".repeat(1_500);
+    let cases = [
+        (
+            json!({"type": "button", "label": "Go", "href": format!("https://acme.test/{long}")}),
+            true,
+        ),
+        (
+            json!({"type": "image", "src": "https://cdn.acme.test/a.png", "alt": "\u{6f22}".repeat(1_000), "width": 9, "height": 9}),
+            true,
+        ),
+        (json!({"type": "text", "text": "{{ word }}"}), true),
+        (json!({"type": "text", "text": long}), false),
+        (json!({"type": "text", "text": "word ".repeat(400)}), false),
+    ];
+    for (block, told) in cases {
+        let document = json!({"version": 2, "meta": {"lang": "en", "subject": "S"}, "kind": "personal",
+            "variables": [{"name": "word", "sample": "y".repeat(3_000)}],
+            "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [block]}]}]}});
+        let made =
+            postroom_compose::compile(&document, &postroom_compose::emit::Options::default(), true);
+        let found = made
+            .issues
+            .iter()
+            .find(|issue| issue.code == "size.long_line");
+        assert_eq!(found.is_some(), told, "{block}");
+        assert!(
+            found.is_none_or(|issue| issue.path == "root.children.0.children.0.children.0"),
+            "{found:?}"
+        );
+        let longest = made.compiled.code.lines().map(str::len).max().unwrap();
+        assert_eq!(longest > 900, told);
+    }
+}
+
+/// The way to unsubscribe needs a dialect, or an address.
+#[test]
+fn a_way_to_unsubscribe_that_leads_nowhere_is_told() {
+    let newsletter = postroom_compose::starter("newsletter").unwrap().text;
+    let severity = |issues: &[Issue]| {
+        issues
+            .iter()
+            .find(|issue| issue.code == "link.placeholder")
+            .map(|issue| issue.severity)
+    };
+    let compiled = |dialect| {
+        let options = postroom_compose::emit::Options {
+            dialect,
+            ..Default::default()
+        };
+        postroom_compose::compile(newsletter, &options, false).issues
+    };
+    use postroom_compose::{Severity, dialect::Dialect};
+    assert_eq!(severity(&check(newsletter).issues), Some(Severity::Info));
+    assert_eq!(severity(&compiled(Dialect::None)), Some(Severity::Warning));
+    let mut stated: Value = serde_json::from_str(newsletter).unwrap();
+    let text = stated.to_string().replace(
+        "\"type\":\"unsubscribe\"",
+        "\"type\":\"unsubscribe\",\"href\":\"https://acme.test/u\"",
+    );
+    stated = serde_json::from_str(&text).unwrap();
+    assert_eq!(severity(&check(&stated).issues), None);
+}
+
+/// What we compile is as good in the eyes of the lint of foreign HTML as the document was.
+#[test]
+fn our_own_html_has_nothing_to_warn_of() {
+    for starter in postroom_compose::STARTERS {
+        let options = postroom_compose::emit::Options::default();
+        let made = postroom_compose::compile(starter.text, &options, false);
+        let mail = Foreign {
+            html: &made.compiled.code,
+            ..Foreign::default()
+        };
+        let found = lint::html(&mail, &Options::default());
+        let warned: Vec<&Issue> = found
+            .iter()
+            .filter(|issue| {
+                issue.severity != postroom_compose::Severity::Info
+                    && issue.code != "link.placeholder"
+            })
+            .collect();
+        assert!(warned.is_empty(), "{}: {warned:#?}", starter.name);
     }
 }

@@ -270,6 +270,9 @@ codes! {
     SizeNearClip Warning "size.near_clip" "The mail is close to Gmail's cut."
         "Past 90,000 bytes little data is enough to be cut off at 102,400."
         "Make the mail shorter.";
+    SizeLongLine Warning "size.long_line" "A line of the HTML is too long to send as it is."
+        "Mail may have lines of 998 bytes; servers cut or refuse longer ones unless the part is encoded, which the target eml does."
+        "Shorten the address or word that cannot be broken, or send the part in quoted-printable.";
     A11yGenericLink Warning "a11y.generic_link" "A link whose words say nothing."
         "Screen readers list links without what is around them."
         "Say where the link leads.";

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, sync::LazyLock};
 
-use crate::{Code, Issue, Source};
+use crate::{Code, Issue, Severity, Source};
 
 use super::{
     address,
@@ -15,6 +15,42 @@ const TABLE: &str = include_str!("../../data/caniemail.tsv");
 
 /// Families looked at when nobody says for whom.
 const USUAL: &[&str] = &["gmail", "outlook", "apple-mail"];
+
+/// Features that every good mail uses and that nobody misses where they are not known: what HTML
+/// begins with, what only adds to inline styles, what is for screen readers, and rounding.
+const GRACEFUL: &[&str] = &[
+    "css-at-media",
+    "css-at-media-prefers-color-scheme",
+    "css-border-radius",
+    "css-border-spacing",
+    "css-color-scheme",
+    "css-cursor",
+    "css-display-none",
+    "css-max-height",
+    "css-opacity",
+    "css-outline",
+    "css-overflow",
+    "css-overflow-wrap",
+    "css-table-layout",
+    "css-word-break",
+    "css-word-spacing",
+    "html-aria-describedby",
+    "html-aria-hidden",
+    "html-aria-label",
+    "html-aria-labelledby",
+    "html-body",
+    "html-doctype",
+    "html-lang",
+    "html-meta-color-scheme",
+    "html-role",
+    "html-style",
+    "html-target",
+    "html-wbr",
+];
+
+fn is_graceful(slug: &str) -> bool {
+    GRACEFUL.contains(&slug) || slug.starts_with("css-selector-")
+}
 
 struct Feature {
     slug: &'static str,
@@ -137,11 +173,14 @@ pub(super) fn check(
         let title = feature.title;
         if !missing.is_empty() {
             let message = format!("{title} is not supported by {}.", missing.join(", "));
-            issues.push(
-                Issue::new(Code::Compat, &at, message)
-                    .about(feature.slug)
-                    .clients(missing),
-            );
+            let issue = Issue::new(Code::Compat, &at, message)
+                .about(feature.slug)
+                .clients(missing);
+            issues.push(if is_graceful(feature.slug) {
+                issue.severity(Severity::Info)
+            } else {
+                issue
+            });
         } else {
             let message = format!("{title} is supported in part by {}.", partial.join(", "));
             issues.push(Issue::new(Code::CompatPartial, &at, message).clients(partial));

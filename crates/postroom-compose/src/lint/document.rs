@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-use super::{Options, address, dark, page, subject, words};
+use super::{Options, address, compiled, dark, page, subject, words};
 
 /// All of them.
 pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
@@ -47,6 +47,7 @@ pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
     lints.theme();
     lints.amount(made.text.as_ref().unwrap_or(&made.code));
     lints.raw(options);
+    lints.issues.extend(compiled::unsubscribing(document));
     lints.issues
 }
 

@@ -45,6 +45,10 @@ pub(super) struct Markup {
     pub(super) has_mso: bool,
 }
 
+/// Attributes of one tag; more are left out.
+const ATTRIBUTES_MAX: usize = 100;
+/// Elements around a text that keep it; those further out keep theirs.
+const KEEPERS: usize = 8;
 /// Text kept of one element, about.
 const TEXT_BYTES: usize = 1_000;
 
@@ -66,6 +70,7 @@ pub(super) fn parse(html: &str) -> Markup {
         at: 0,
         markup: Markup::default(),
         stack: Vec::new(),
+        keepers: Vec::new(),
     };
     reader.run();
     reader.markup
@@ -76,6 +81,8 @@ struct Reader<'a> {
     at: usize,
     markup: Markup,
     stack: Vec<usize>,
+    /// Those of the stack whose text is kept.
+    keepers: Vec<usize>,
 }
 
 impl<'a> Reader<'a> {
@@ -111,9 +118,8 @@ impl<'a> Reader<'a> {
             }
             words.push_str(word);
         }
-        for open in &self.stack {
+        for open in self.keepers.iter().rev().take(KEEPERS) {
             if let Some(element) = self.markup.elements.get_mut(*open)
-                && KEPT.contains(&element.name.as_str())
                 && element.text.len() < TEXT_BYTES
             {
                 if !element.text.is_empty() {
@@ -187,6 +193,7 @@ impl<'a> Reader<'a> {
                 .and_then(|top| self.markup.elements.get(*top));
             if top.is_some_and(|top| top.name == name) {
                 self.stack.pop();
+                self.forget();
             }
         }
         let index = self.markup.elements.len();
@@ -204,6 +211,21 @@ impl<'a> Reader<'a> {
             self.raw_text(index, &name);
         } else if !VOID.contains(&name.as_str()) && !closed && self.stack.len() < DEPTH_MAX {
             self.stack.push(index);
+            if KEPT.contains(&name.as_str()) {
+                self.keepers.push(index);
+            }
+        }
+    }
+
+    /// Drops keepers that are open no more; the stack holds elements in the order of their places.
+    fn forget(&mut self) {
+        let last = self.stack.last().copied();
+        while self
+            .keepers
+            .last()
+            .is_some_and(|keeper| last.is_none_or(|last| *keeper > last))
+        {
+            self.keepers.pop();
         }
     }
 
@@ -242,6 +264,7 @@ impl<'a> Reader<'a> {
             });
         if let Some((depth, _)) = found {
             self.stack.truncate(depth);
+            self.forget();
         }
     }
 }
@@ -314,7 +337,7 @@ fn tag(text: &str) -> (String, Vec<(String, String)>, usize, bool) {
             value = decode(raw);
             at = (at + len).min(bytes.len());
         }
-        if !attributes.iter().any(|(known, _)| *known == key) {
+        if attributes.len() < ATTRIBUTES_MAX && !attributes.iter().any(|(known, _)| *known == key) {
             attributes.push((key, value));
         }
     }

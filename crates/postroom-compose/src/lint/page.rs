@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Code, Issue, Position, Source, model::Kind};
+use crate::{Code, Issue, Source, draft::Origins, model::Kind};
 
 use super::{
     Options, address, compat, css,
@@ -16,6 +16,8 @@ use super::{
 /// Bytes past which Gmail cuts a mail, and those from which it is close.
 pub(super) const CLIP_BYTES: usize = 102_400;
 pub(super) const NEAR_BYTES: usize = 90_000;
+/// Bytes of a line without its end (RFC 5322, section 2.1.1).
+const LINE_BYTES: usize = 998;
 
 /// A mail that somebody else made.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,6 +42,7 @@ pub(super) fn all(mail: &Foreign<'_>, options: &Options) -> Vec<Issue> {
     looked.texts(&mut issues);
     looked.colors(&mut issues);
     looked.outlook(&mut issues);
+    looked.lines(&mut issues);
     issues.extend(looked.compat(options));
     issues.extend(size(mail.html.len(), &Source::default()));
     if let Some(subject) = mail.subject {
@@ -75,6 +78,8 @@ pub(super) fn size(bytes: usize, at: &Source) -> Option<Issue> {
 /// HTML taken apart.
 pub(super) struct Looked<'a> {
     html: &'a str,
+    /// Lines and columns.
+    places: Origins<'a>,
     markup: Markup,
     sheets: Vec<Sheet>,
     inline: Vec<(usize, Vec<Declaration>)>,
@@ -104,6 +109,7 @@ impl<'a> Looked<'a> {
         }
         Self {
             html,
+            places: Origins::new(Some(html)),
             markup,
             sheets,
             inline,
@@ -112,17 +118,11 @@ impl<'a> Looked<'a> {
     }
 
     fn source(&self, offset: usize) -> Source {
-        let before = self.html.get(..offset).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        let line = before.matches('\n').count() + 1;
+        let position = self.places.position_at(offset);
         Source {
-            path: format!("line {line}"),
+            path: format!("line {}", position.map_or(1, |position| position.line)),
             pointer: String::new(),
-            position: Some(Position {
-                offset,
-                line,
-                column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
-            }),
+            position,
             order: u32::try_from(offset).unwrap_or(u32::MAX),
             block_id: None,
         }
@@ -388,6 +388,14 @@ impl<'a> Looked<'a> {
                 }
             }
         }
+        let for_dark = |rule: &css::Rule| {
+            let at = rule.at.as_ref();
+            at.is_some_and(|at| at.prelude.contains("prefers-color-scheme"))
+        };
+        let answers = self
+            .sheets
+            .iter()
+            .any(|sheet| sheet.rules.iter().any(for_dark));
         for (index, element) in self.elements("img") {
             let src = element.attribute("src").unwrap_or_default().to_lowercase();
             let alt = element.attribute("alt").unwrap_or_default().to_lowercase();
@@ -395,13 +403,6 @@ impl<'a> Looked<'a> {
                 .split('?')
                 .next()
                 .is_some_and(|path| path.ends_with(".png") || path.ends_with(".svg"));
-            let answers = self.sheets.iter().any(|sheet| {
-                sheet.rules.iter().any(|rule| {
-                    rule.at
-                        .as_ref()
-                        .is_some_and(|at| at.prelude.contains("prefers-color-scheme"))
-                })
-            });
             if transparent
                 && !answers
                 && (src.contains("logo") || alt.contains("logo"))
@@ -463,6 +464,19 @@ impl<'a> Looked<'a> {
                     "A background image with padding at its sides.",
                 );
             }
+        }
+    }
+
+    /// Lines that no server has to take.
+    fn lines(&self, issues: &mut Vec<Issue>) {
+        let mut offset = 0;
+        for line in self.html.split('\n') {
+            if line.len() > LINE_BYTES {
+                let message = format!("A line of {} bytes.", line.len());
+                self.tell(issues, Code::SizeLongLine, offset, message);
+                return;
+            }
+            offset += line.len() + 1;
         }
     }
 

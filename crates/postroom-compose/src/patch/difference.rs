@@ -52,9 +52,27 @@ pub fn diff<'a, 'b>(before: impl Into<Input<'a>>, after: impl Into<Input<'b>>) -
     };
     differ.parts(&after.document);
     differ.blocks(&after.document);
+    let equal = differ.ops.is_empty();
+    // Somebody who misses a block has to see that it was there and did not survive the repair.
+    let silent = ["id.assign", "version.assumed"];
+    let repairs = after
+        .applied
+        .iter()
+        .filter(|one| !silent.contains(&one.code));
+    differ.changes.extend(repairs.map(|one| {
+        let place = if one.path.is_empty() {
+            "the document"
+        } else {
+            &one.path
+        };
+        format!(
+            "the second document was repaired first, at {place}: {}",
+            one.change
+        )
+    }));
     Difference {
         ok: true,
-        equal: differ.ops.is_empty(),
+        equal,
         ops: differ.ops,
         changes: differ.changes,
         issues: Vec::new(),

@@ -14,3 +14,4 @@ mod property;
 mod repair;
 mod schema;
 mod starter;
+mod text;

@@ -195,3 +195,58 @@ proptest! {
         prop_assert_eq!(patched.document, after.document);
     }
 }
+
+#[test]
+fn a_patch_allows_no_raw_html_and_inserts_blocks_only() {
+    let document = serde_json::json!({"version": 2, "meta": {"lang": "en"}, "root": {"type": "body", "id": "body", "children": [
+        {"type": "section", "id": "s", "children": [{"type": "column", "id": "c", "children": [{"type": "text", "id": "t", "text": "a"}]}]}]}});
+    for (change, allowed) in [
+        (
+            serde_json::json!({"op": "set", "part": "policy", "set": {"allowRaw": true}}),
+            false,
+        ),
+        (
+            serde_json::json!({"op": "set", "part": "policy", "set": {"allowRaw": "yes"}}),
+            false,
+        ),
+        (
+            serde_json::json!({"op": "set", "part": "policy", "set": {"allowRaw": false}}),
+            true,
+        ),
+        (
+            serde_json::json!({"op": "insert", "block": null, "into": "c"}),
+            false,
+        ),
+        (
+            serde_json::json!({"op": "insert", "block": "words", "into": "c"}),
+            false,
+        ),
+        (
+            serde_json::json!({"op": "insert", "block": {"type": "text", "text": "b"}, "into": "c"}),
+            true,
+        ),
+    ] {
+        let one: postroom_compose::Change =
+            serde_json::from_value(change.clone()).expect("a change");
+        let patched = postroom_compose::patch(&document, &[one]);
+        assert_eq!(patched.ok, allowed, "{change}: {:#?}", patched.issues);
+    }
+}
+
+#[test]
+fn a_comparison_tells_what_the_second_document_lost_before_it() {
+    let text = |words: &str| serde_json::json!({"type": "section", "id": words, "children": [{"type": "column", "id": format!("{words}-c"), "children": [{"type": "text", "id": format!("{words}-t"), "text": words}]}]});
+    let whole = |sections: serde_json::Value| serde_json::json!({"version": 2, "meta": {"lang": "en"}, "root": {"type": "body", "id": "body", "children": sections}});
+    let before = whole(serde_json::json!([text("one"), text("two")]));
+    let after =
+        whole(serde_json::json!([text("one"), {"type": "section", "id": "two", "children": []}]));
+    let difference = postroom_compose::diff(&before, &after);
+    assert!(
+        difference
+            .changes
+            .iter()
+            .any(|line| line.contains("repaired first") && line.contains("section removed")),
+        "{:#?}",
+        difference.changes
+    );
+}
