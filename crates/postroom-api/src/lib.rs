@@ -56,20 +56,34 @@ pub struct ApiConfig {
 }
 
 /// Whoever presents `token`: the holder of a key, or of the data folder, who acts for the whole
-/// deployment where `widest` says that this can be, and for the first tenant otherwise.
+/// deployment where `widest` says that this can be, and for the first tenant otherwise; or as an agent of
+/// one mailbox ([`bound_key`]).
 pub(crate) async fn authenticate(
     room: &Room,
     local_key: Option<&Secret<String>>,
     token: &str,
     widest: Level,
 ) -> Result<Actor, Failure> {
-    if local_key.is_some_and(|key| key.matches(token.as_bytes())) {
+    let is_local = |token: &str| local_key.is_some_and(|key| key.matches(token.as_bytes()));
+    if is_local(token) {
         return Ok(match widest {
             Level::Platform => Actor::local_platform(room.worker_scope().platform()),
             _ => Actor::local_tenant(room.default_tenant()),
         });
     }
-    room.authenticate(token).await
+    match token.rsplit_once(BOUND_TO) {
+        Some((key, identity)) if is_local(key) => room.local_agent(identity).await,
+        _ => room.authenticate(token).await,
+    }
+}
+
+/// Stands between [`ApiConfig::local_key`] and the id of a mailbox in a token that acts as an agent of that
+/// mailbox and no further.
+const BOUND_TO: char = '.';
+
+/// The token of an agent that acts as one mailbox, made by whoever may read the data folder.
+pub fn bound_key(local_key: &str, identity: &str) -> String {
+    format!("{local_key}{BOUND_TO}{identity}")
 }
 
 /// Everything that a handler works with.

@@ -139,7 +139,7 @@ fn home_body(surfaces: &Surfaces, signed_in: bool, status: Option<&Status>) -> S
             state_table(status)
         ),
         (true, None) => "<p>The state cannot be read now. Reload in a moment.</p>".to_owned(),
-        (false, _) => "<p>The server is running. Open the owner link that it printed at its first start to see how much mail there is.</p>".to_owned(),
+        (false, _) => "<p>The server is running. Open the owner link that it printed at its first start to see how much mail there is; <code>postroom owner-link</code> makes a new one.</p>".to_owned(),
     };
     let leave = if signed_in {
         "<form method=\"post\" action=\"/leave\"><button>Sign out</button></form>"

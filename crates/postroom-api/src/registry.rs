@@ -31,6 +31,8 @@ pub use source::RoomSource;
 pub struct RoomRegistry {
     source: RoomSource,
     info: ServerInfo,
+    /// Whether there is no room at all: only what needs none is offered.
+    pure: bool,
 }
 
 /// The wire form of every tool, made once.
@@ -100,7 +102,36 @@ impl RoomRegistry {
             title: Some("Postroom".to_owned()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        Self { source, info }
+        Self {
+            source,
+            info,
+            pure: false,
+        }
+    }
+
+    /// A registry without a room: it offers what needs none, and nothing else.
+    pub fn pure() -> Self {
+        let none = || async {
+            Err(Failure::new(ErrorCode::Misconfigured).saying("There is no data folder."))
+        };
+        Self {
+            pure: true,
+            ..Self::new(RoomSource::on_demand(none))
+        }
+    }
+
+    /// The resources that a visitor may read, or the families of them.
+    fn described<'a>(&'a self, visitor: &Visitor<McpCaller>, templates: bool) -> Vec<&'a RawValue> {
+        let actor = visitor.caller.actor();
+        let rows = RESOURCES.iter().zip(TEMPLATES.iter());
+        rows.filter(|(row, _)| row.is_template() == templates)
+            .filter(|(row, _)| row.operation_for(actor).is_some_and(|row| self.offers(row)))
+            .filter_map(|(_, wire)| wire.as_deref())
+            .collect()
+    }
+
+    fn offers(&self, row: &Operation) -> bool {
+        !self.pure || matches!(row.handler, operation::Handler::Pure(_))
     }
 
     /// The room's source.
@@ -196,7 +227,11 @@ impl RoomRegistry {
 
 /// The toolsets that a visitor sees.
 fn toolsets(visitor: &Visitor<McpCaller>) -> Vec<Toolset> {
-    match &visitor.toolsets {
+    sets_named(visitor.toolsets.as_deref())
+}
+
+fn sets_named(names: Option<&[String]>) -> Vec<Toolset> {
+    match names {
         Some(names) => names.iter().flat_map(|name| Toolset::named(name)).collect(),
         None => Toolset::ALL
             .iter()
@@ -237,8 +272,8 @@ impl Registry for RoomRegistry {
         caller.principal()
     }
 
-    fn instructions(&self) -> Option<&str> {
-        Some(prompt::INSTRUCTIONS)
+    fn instructions(&self, toolsets: Option<&[String]>) -> Option<String> {
+        Some(prompt::instructions(&sets_named(toolsets)))
     }
 
     fn has_toolset(&self, name: &str) -> bool {
@@ -252,6 +287,7 @@ impl Registry for RoomRegistry {
     fn list_tools<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
         let sets = toolsets(visitor);
         operation::listed(visitor.caller.actor(), &sets)
+            .filter(|row| self.offers(row))
             .filter_map(|row| TOOLS.get(row.name).map(|tool| &**tool))
             .collect()
     }
@@ -262,12 +298,14 @@ impl Registry for RoomRegistry {
         name: &str,
         arguments: &RawValue,
     ) -> Result<Outcome<ToolResult>, Fault> {
-        let row =
-            permitted(call.visitor(), name).ok_or_else(|| Fault::UnknownTool(name.to_owned()))?;
+        let row = permitted(call.visitor(), name)
+            .filter(|row| self.offers(row))
+            .ok_or_else(|| Fault::UnknownTool(name.to_owned()))?;
         match postroom_types::json::parse(arguments.get().as_bytes()) {
             Ok(arguments) => Ok(self.tool_result(call, row, arguments).await?.into()),
             Err(JsonFault::Malformed) => {
-                Err(Fault::InvalidParams("arguments is no object".to_owned()))
+                Err(Fault::InvalidParams("arguments cannot be read: no JSON object, nested too deep, or half of a surrogate pair"
+                    .to_owned()))
             }
             Err(fault) => {
                 let failure = Failure::json(row.dialect, &fault);
@@ -282,9 +320,9 @@ impl Registry for RoomRegistry {
     }
 
     fn list_prompts<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
-        let actor = visitor.caller.actor();
+        let (actor, sets) = (visitor.caller.actor(), toolsets(visitor));
         let rows = PROMPTS.iter().zip(PROMPT_LIST.iter());
-        rows.filter(|(row, _)| row.is_for(actor))
+        rows.filter(|(row, _)| row.is_for(actor, &sets))
             .filter_map(|(_, wire)| wire.as_deref())
             .collect()
     }
@@ -297,7 +335,9 @@ impl Registry for RoomRegistry {
     ) -> Result<Outcome<PromptResult>, Fault> {
         let row = PROMPTS
             .iter()
-            .find(|row| row.name == name && row.is_for(call.caller().actor()))
+            .find(|row| {
+                row.name == name && row.is_for(call.caller().actor(), &toolsets(call.visitor()))
+            })
             .ok_or_else(|| Fault::UnknownPrompt(name.to_owned()))?;
         let text = row.text(|name| arguments.get(name).map(String::as_str));
         Ok(PromptResult {
@@ -314,14 +354,15 @@ impl Registry for RoomRegistry {
         &self,
         visitor: &Visitor<McpCaller>,
     ) -> Result<Vec<Box<RawValue>>, Fault> {
-        Ok(described(visitor, false)
+        Ok(self
+            .described(visitor, false)
             .into_iter()
             .map(RawValue::to_owned)
             .collect())
     }
 
     fn list_resource_templates<'a>(&'a self, visitor: &Visitor<McpCaller>) -> Vec<&'a RawValue> {
-        described(visitor, true)
+        self.described(visitor, true)
     }
 
     async fn read_resource(
@@ -362,9 +403,9 @@ impl Registry for RoomRegistry {
     ) -> Result<Completion, Fault> {
         match &request.reference {
             Reference::Prompt { name } => {
-                let row = PROMPTS
-                    .iter()
-                    .find(|row| row.name == name && row.is_for(call.caller().actor()));
+                let row = PROMPTS.iter().find(|row| {
+                    row.name == name && row.is_for(call.caller().actor(), &toolsets(call.visitor()))
+                });
                 let row = row.ok_or_else(|| Fault::UnknownPrompt(name.clone()))?;
                 if row
                     .arguments
@@ -451,14 +492,6 @@ impl RoomRegistry {
 }
 
 /// The wire form of the resources (or templates) that a visitor may read.
-fn described<'a>(visitor: &Visitor<McpCaller>, templates: bool) -> Vec<&'a RawValue> {
-    let actor = visitor.caller.actor();
-    let rows = RESOURCES.iter().zip(TEMPLATES.iter());
-    rows.filter(|(row, _)| row.is_template() == templates && row.operation_for(actor).is_some())
-        .filter_map(|(_, wire)| wire.as_deref())
-        .collect()
-}
-
 struct Watching(ResourceWatch);
 
 impl Changes for Watching {

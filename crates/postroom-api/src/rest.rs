@@ -29,6 +29,8 @@ use postroom_mcp_transport::says_utf8;
 
 use crate::{Surfaces, answer};
 
+/// What clients say that know no type of what they send.
+const FORM: &str = "application/x-www-form-urlencoded";
 /// The header that may carry the key of a repeatable call.
 const IDEMPOTENCY_KEY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// Says of an answer that it is that of an earlier call with the same key.
@@ -257,14 +259,16 @@ impl Reading<'_> {
             _ => (limit::REQUEST_BODY_BYTES, ErrorCode::PayloadTooLarge),
         };
         let takes_bytes = self.takes_bytes();
-        let bytes = collect(self.headers, body, most, too_large)
-            .await
-            .map_err(|failure| match failure.code {
-                ErrorCode::PayloadTooLarge => {
-                    failure.advising(format!("Send at most {most} bytes."))
-                }
-                _ => failure,
-            })?;
+        let bytes =
+            collect(self.headers, body, most, too_large)
+                .await
+                .map_err(|failure| match (failure.code, &self.operation.handler) {
+                    (ErrorCode::MessageTooLarge, _) => Failure::too_large(most as u64),
+                    (ErrorCode::PayloadTooLarge, Handler::FileIn(_)) => {
+                        failure.advising(format!("Send a file of at most {most} bytes."))
+                    }
+                    _ => failure,
+                })?;
         self.check_content_type(&bytes)?;
         let (json, raw) = match takes_bytes {
             true => (None, Some(bytes)),
@@ -287,6 +291,13 @@ impl Reading<'_> {
         let mut call = self.operation.rest_arguments(self.route, request)?;
         self.fill_from_headers(&mut call.arguments)?;
         Ok((call.arguments, call.include, raw))
+    }
+
+    /// The media type of the body without parameters.
+    fn content_type(&self) -> Option<String> {
+        let given = self.headers.get(CONTENT_TYPE)?.to_str().ok()?;
+        let kind = given.split(';').next().unwrap_or_default();
+        Some(kind.trim().to_ascii_lowercase())
     }
 
     fn takes_bytes(&self) -> bool {
@@ -321,8 +332,10 @@ impl Reading<'_> {
                 ));
             }
         }
+        // Clients that know no better say that a file is a form: that tells nothing of its type.
         if matches!(self.operation.handler, Handler::FileIn(_))
             && let Some(kind) = text(CONTENT_TYPE)
+            && self.content_type().as_deref() != Some(FORM)
         {
             arguments
                 .entry("content_type")
@@ -332,22 +345,20 @@ impl Reading<'_> {
     }
 
     fn check_content_type(&self, body: &Bytes) -> Result<(), Failure> {
+        let given = self.content_type();
         if matches!(self.operation.handler, Handler::FileIn(_)) {
-            return Ok(());
+            // The wrapping of a form would become a part of the file.
+            let wrapped = given.is_some_and(|kind| kind.starts_with("multipart/"));
+            return match wrapped {
+                true => Err(Failure::new(ErrorCode::UnsupportedMediaType)
+                    .with("expected", "the file's own type")
+                    .advising(
+                        "Send the file itself as the body, not a form: with curl, --data-binary @FILE instead of -F.",
+                    )),
+                false => Ok(()),
+            };
         }
         let takes_bytes = self.takes_bytes();
-        let given = self
-            .headers
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok());
-        let given = given.map(|value| {
-            value
-                .split(';')
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_ascii_lowercase()
-        });
         let fits = match given.as_deref() {
             Some(kind) if takes_bytes => matches!(
                 kind,

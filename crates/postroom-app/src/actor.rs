@@ -63,15 +63,12 @@ impl Actor {
         self.permissions.contains(&permission)
     }
 
-    /// To whom it may write: a person on this machine to anyone, a key as it was granted.
+    /// To whom it may write: as was granted, else as its level may. So a person on this machine writes to
+    /// anyone, and an agent that acts as one mailbox there answers in threads.
     pub fn send_scope(&self) -> SendScope {
-        match self.key {
-            Some(_) => self
-                .grants
-                .send_scope
-                .unwrap_or_else(|| SendScope::of_level(self.level)),
-            None => SendScope::Anyone,
-        }
+        self.grants
+            .send_scope
+            .unwrap_or_else(|| SendScope::of_level(self.level))
     }
 
     /// Whether it may call `operation` at all; what it may not call is not listed to it.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     Actor, Failure, Room,
-    operation::{Operation, ScopeRule},
+    operation::{OWN_MAILBOX, Operation, ScopeRule},
 };
 
 /// What a call was granted.
@@ -123,11 +123,13 @@ async fn tenant_of(
                 .map(|row| row.id)
                 .ok_or_else(|| ErrorCode::TenantNotFound.into())
         }
-        (None, None) => Err(Failure::argument(
-            operation.dialect,
-            "tenant_id",
-            "is required with a key of the whole deployment",
-        )),
+        (None, None) => {
+            let words = match actor.key {
+                Some(_) => "is required with a key of the whole deployment",
+                None => "is required: the id of a workspace",
+            };
+            Err(Failure::argument(operation.dialect, "tenant_id", words))
+        }
     }
 }
 
@@ -146,7 +148,8 @@ async fn identity_of(
     let named = text(arguments, "identity");
     if let (Some(tenant), Some(own)) = (actor.tenant, actor.identity) {
         let granted = one(tenant, own);
-        let Some(named) = named.filter(|named| *named != own.to_string()) else {
+        let is_own = |named: &&str| *named == OWN_MAILBOX || *named == own.to_string();
+        let Some(named) = named.filter(|named| !is_own(named)) else {
             return Ok(granted);
         };
         // The key's own reach bounds the look-up, so that another's id or address is not found.
@@ -155,11 +158,11 @@ async fn identity_of(
         return Ok(granted);
     }
     let Some(named) = named else {
-        return Err(Failure::argument(
-            operation.dialect,
-            "identity",
-            "is required with this key: the id or an address of an identity",
-        ));
+        let words = match actor.key {
+            Some(_) => "is required with this key: the id or an address of an identity",
+            None => "is required: the id or an address of an identity",
+        };
+        return Err(Failure::argument(operation.dialect, "identity", words));
     };
     if let Some(tenant) = actor.tenant {
         let scope = TenantScope::granted(tenant, Reach::Tenant);
@@ -171,7 +174,14 @@ async fn identity_of(
 }
 
 /// The identity of that id or address within `scope`.
-async fn look_up(room: &Room, scope: &TenantScope, named: &str) -> Result<IdentityId, Failure> {
+///
+/// # Errors
+/// `identity_not_found` for what is missing or out of reach.
+pub(crate) async fn look_up(
+    room: &Room,
+    scope: &TenantScope,
+    named: &str,
+) -> Result<IdentityId, Failure> {
     let found = match named.parse::<IdentityId>() {
         Ok(id) => read::identity(room.store(), scope, id).await?,
         Err(_) => match Address::parse(named) {

@@ -49,6 +49,15 @@ impl Failure {
         Self::argument(postroom_types::Dialect::Mail, path, message)
     }
 
+    /// A mail that is larger than any that is taken here.
+    pub fn too_large(max_bytes: u64) -> Self {
+        Self::new(ErrorCode::MessageTooLarge)
+            .with("max_bytes", max_bytes)
+            .advising(format!(
+                "Make the message smaller: it may have {max_bytes} bytes, files counted as they are encoded (4 bytes for 3)."
+            ))
+    }
+
     /// A body or arguments that are no JSON, or in which a name stands twice.
     pub fn json(dialect: postroom_types::Dialect, fault: &JsonFault) -> Self {
         match fault {

@@ -2,6 +2,7 @@
 
 pub mod address_add;
 pub mod address_retire;
+pub mod attachment_raw;
 pub mod check_ir;
 pub mod compile_ir;
 pub mod delivery_list;
@@ -45,6 +46,7 @@ pub mod mail_send;
 pub mod mail_update_labels;
 pub mod mail_wait;
 pub mod message_raw;
+pub mod owner_link_create;
 pub mod outbox_list;
 pub mod patch_ir;
 pub mod policy_get;

@@ -24,6 +24,9 @@ pub use receipt::Receipt;
 pub use rest::{DRY_RUN, RestCall, RestRequest};
 pub use table::{TABLE, find, listed};
 
+/// What stands for its own mailbox in a path or argument of a key that has one.
+pub const OWN_MAILBOX: &str = "me";
+
 /// What an operation's function gives back, boxed so that rows of one table can hold it.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send + 'a>>;
 

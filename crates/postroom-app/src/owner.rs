@@ -52,7 +52,7 @@ impl Room {
     }
 
     /// The holder of the data folder, acting as an agent of one mailbox of the first tenant would:
-    /// with the defaults of a new agent's key.
+    /// with the defaults of a new agent's key, sending in threads only.
     ///
     /// # Errors
     /// `identity_not_found`; `unavailable` when the store cannot say.
@@ -95,9 +95,12 @@ impl Actor {
     /// What an agent of the tenant may do, before it is known which mailbox it acts as; enough to
     /// list what it may call.
     pub fn agent_outline(tenant: postroom_types::TenantId) -> Self {
+        let mut permissions = Permission::AGENT_DEFAULT.to_vec();
+        // As every key of a mailbox.
+        permissions.push(Permission::UsageRead);
         Self {
             level: Level::Identity,
-            permissions: Permission::AGENT_DEFAULT.to_vec(),
+            permissions,
             ..Self::local_tenant(tenant)
         }
     }

@@ -26,7 +26,7 @@ pub use arrive::{Door, WebhookRequest};
 pub(crate) use arrive::{ingest_url, mail_url, secret_origin};
 pub use first_start::FirstStart;
 pub use indexing::ReindexProgress;
-pub(crate) use indexing::attachments;
+pub(crate) use indexing::{attachments, searchable};
 pub use open::{OpenError, RoomOptions};
 pub use postroom_webhook::Answer as IngestAnswer;
 pub use receive::{ArchiveMail, Arrival, Received, RecipientVerdict, Via};

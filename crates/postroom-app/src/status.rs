@@ -138,7 +138,7 @@ impl Room {
             counts: counts.into(),
             indexes,
             outbox: Outbox {
-                transport: self.transport.name(),
+                transport: self.transport.configured(),
                 leaves: self.transport.leaves(),
                 next_due_at: read::next_due_send(self.store(), &self.workers).await?,
             },

@@ -16,7 +16,7 @@ use postroom_net::{
     egress::Egress,
     smtp::send::{Envelope, Fault, Relay, RelayError, RelayOptions, Submission},
 };
-use postroom_types::Secret;
+use postroom_types::{Secret, limit::SEND_AT_ONCE};
 
 use crate::Room;
 
@@ -60,7 +60,12 @@ pub(crate) enum Transport {
     },
     /// Through Resend.
     Resend(ResendOptions),
+    /// Whichever the server has that opens the folder next: this process hands nothing over.
+    Later,
 }
+
+/// The name of [`Transport::Later`] in rows.
+pub(crate) const LATER: &str = "later";
 
 /// One mail to hand over.
 #[derive(Debug, Clone)]
@@ -105,12 +110,22 @@ impl Transport {
         })
     }
 
+    /// The way that a process queues for which hands nothing over itself. What is configured here is the
+    /// operator's word; where nothing is, the server may have been told elsewhere.
+    #[must_use]
+    pub(crate) fn of_another_process(self) -> Self {
+        match self {
+            Self::Sandbox => Self::Later,
+            told => told,
+        }
+    }
+
     /// Hands one mail over and tells what became of it for each recipient of the envelope. To be run to
     /// its end: a call that is dropped leaves an unknown outcome.
     pub(crate) async fn submit(&self, room: &Room, handover: Handover<'_>) -> Submission {
         match self {
             // Nothing is handed to it: what is not for here is kept.
-            Self::Sandbox => {
+            Self::Sandbox | Self::Later => {
                 Submission::not_handed_over(handover.envelope.recipients().len(), Fault::NotAllowed)
             }
             Self::Relay { relay, .. } => relay.submit(handover.envelope, handover.raw).await,
@@ -118,9 +133,17 @@ impl Transport {
         }
     }
 
+    /// Mails that are handed over at the same time.
+    pub(crate) fn at_once(&self) -> usize {
+        match self {
+            Self::Relay { relay, .. } => relay.connections(),
+            Self::Sandbox | Self::Resend(_) | Self::Later => SEND_AT_ONCE,
+        }
+    }
+
     /// Whether it reaches people outside of the deployment.
     pub(crate) fn leaves(&self) -> bool {
-        !matches!(self, Self::Sandbox)
+        !matches!(self, Self::Sandbox | Self::Later)
     }
 
     /// The stable word, as rows and answers have it.
@@ -129,13 +152,23 @@ impl Transport {
             Self::Sandbox => "sandbox",
             Self::Relay { .. } => "smtp",
             Self::Resend(_) => "resend",
+            Self::Later => LATER,
         }
     }
 
-    /// Whether mail from a domain may leave by it: in the sandbox nothing leaves, so any may.
+    /// The word of the configuration.
+    pub(crate) fn configured(&self) -> &'static str {
+        match self {
+            Self::Later => Self::Sandbox.name(),
+            told => told.name(),
+        }
+    }
+
+    /// Whether mail from a domain may leave by it: in the sandbox nothing leaves, so any may; and what leaves
+    /// later is asked then.
     pub(crate) fn takes_from(&self, domain: &str) -> bool {
         match self {
-            Self::Sandbox => true,
+            Self::Sandbox | Self::Later => true,
             Self::Relay { domains, .. } | Self::Resend(ResendOptions { domains, .. }) => {
                 domains.iter().any(|known| known == domain)
             }

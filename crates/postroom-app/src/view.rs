@@ -28,6 +28,7 @@ pub use message::{
     Attachment, Delivery, Header, Message, Reference, Sent, Triage, Trust, Verification,
 };
 pub use notice::{ContentNotice, visible};
+pub(crate) use policy::suppressed_hash;
 pub use policy::{AutoReply, Disclosure, ListEntry, Policy, Suppression};
 pub use postroom_types::Mailbox;
 pub use search::{AttachmentHit, Contact, Facets, HitTrust, SearchHit, SearchQuery, ThreadHit};

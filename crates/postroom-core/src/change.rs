@@ -4,10 +4,11 @@ use crate::{
     Outcome, Sha256Bytes,
     row::{
         AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DocumentSessionRow,
-        DocumentStateRow, DomainRow, DraftRow, EventRow, FeedRow, IdempotencyRow, IdentityRow,
-        ImportFailureRow, KeyRow, KeySecretRow, LabelRow, ListEntryRow, MessageRow, MessageStatus,
-        OwnerLinkRow, PolicyRow, QueueRow, ResultSetRow, SendRow, SessionRow, SourceRow,
-        SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UploadRow, UsageRow,
+        DocumentStateRow, DomainRow, DraftRow, EarlyReportRow, EventRow, FeedRow, IdempotencyRow,
+        IdentityRow, ImportFailureRow, KeyRow, KeySecretRow, LabelRow, ListEntryRow, MessageRow,
+        MessageStatus, OwnerLinkRow, PolicyRow, QueueRow, ResultSetRow, SendRow, SessionRow,
+        SourceRow, SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UploadRow,
+        UsageRow,
     },
 };
 use postroom_types::{DraftId, IdentityId, KeyId, SourceId, TenantId, ThreadId, Timestamp, TodoId};
@@ -214,6 +215,15 @@ pub enum Change {
     PutIdempotency(IdempotencyRow),
     /// Counters of a day.
     PutUsage(UsageRow),
+    /// A report on a mail that is not known by its provider's name yet.
+    PutEarlyReport(Box<EarlyReportRow>),
+    /// The reports on a mail that is known now.
+    RemoveEarlyReports {
+        /// The tenant.
+        tenant_id: TenantId,
+        /// The provider's name for the mail.
+        provider_message_id: String,
+    },
     /// An address that is not written to.
     PutSuppression(SuppressionRow),
     /// An address that is written to again.
@@ -242,12 +252,14 @@ pub enum Change {
     },
     /// A file to attach, with the bytes of the command that decided this.
     AddUpload(Box<UploadRow>),
-    /// Keys against doubles of that time and before, and uploads that ended by the second, go.
+    /// Keys against doubles, uploads and reports whose time is over go.
     PruneSending {
         /// Keys used at this instant or earlier.
         keys_through: Timestamp,
         /// Uploads that ended by then.
         uploads_ended: Timestamp,
+        /// Reports that came by then and whose mail never became known.
+        reports_through: Timestamp,
     },
     /// A position of the feed.
     Feed(FeedRow),

@@ -9,8 +9,9 @@ pub use document::PutDocument;
 pub use send::{
     ClaimSends, DeliveryEvent, DeliveryReport, DeliverySubject, ExpireClaims, Idempotency,
     ListEntry, OutgoingMail, PutDraft, PutSuppression, PutUpload, QueueMessage, RecipientOutcome,
-    RecipientRoute, RemoveSuppression, ResolveSend, SendFault, SendOutcome, SendRecipient, SendRef,
-    SendStep, SendThread, SetPolicy, Submission, UsageDay, Verdict,
+    RecipientRoute, RemoveSuppression, Reporter, ResolveSend, SendFault, SendOutcome,
+    SendRecipient, SendRef, SendStep, SendThread, SentDraft, SetPolicy, Submission, UsageDay,
+    Verdict,
 };
 pub use source::{
     Arrive, CreateSource, PostponeEvent, RotateSource, Routing, SealedSecret, SealedToken,
@@ -445,6 +446,12 @@ pub struct Arrival {
     pub headers: BTreeMap<String, String>,
 }
 
+impl Arrival {
+    /// The provider of mail that comes from a mailbox of this deployment: it may be as large as what is
+    /// sent.
+    pub const LOOPBACK: &'static str = "loopback";
+}
+
 /// See [`Command::Receive`].
 #[derive(Debug)]
 pub struct Receive {
@@ -503,6 +510,14 @@ impl Draft {
             doc: MessageDoc::new(parsed, delivered_to),
             packed: Vec::new(),
             thread: None,
+        }
+    }
+
+    /// Joins the thread of another mail by its Message-ID, though no header of this one names it.
+    pub fn joins(&mut self, message_id: &str) {
+        let key = key_hash(message_id);
+        if !self.keys.contains(&key) {
+            self.keys.push(key);
         }
     }
 

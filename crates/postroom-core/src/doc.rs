@@ -48,6 +48,10 @@ pub struct MessageDoc {
     pub references: Vec<String>,
     /// Whether the Message-ID was made up.
     pub message_id_synthetic: bool,
+    /// Whether the mailbox's own agent put it in, so that it vouches for nobody it names: see
+    /// [`crate::TrustMode::vouches`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unvouched: bool,
     /// Invitation.
     pub calendar: Option<Calendar>,
     /// What is wrong with the mail.
@@ -80,6 +84,7 @@ impl MessageDoc {
             in_reply_to: parsed.in_reply_to,
             references: parsed.references,
             message_id_synthetic: parsed.message_id_synthetic,
+            unvouched: false,
             calendar: parsed.calendar,
             defects: parsed.defects,
         }

@@ -36,10 +36,11 @@ pub use command::{
     Idempotency, IdentityPatch, Import, Ingest, KeepResultSet, LeaseTerms, ListEntry, MailWork,
     NewAddress, OldEvent, OutgoingMail, PostponeEvent, PutDocument, PutDraft, PutSuppression,
     PutUpload, QueueMessage, Receive, Recipient, RecipientOutcome, RecipientRoute,
-    RecordImportFailure, RemoveSuppression, ResolveSend, RetryTodo, RotateKey, RotateSource,
-    Routing, SealedSecret, SealedToken, SendFault, SendOutcome, SendRecipient, SendRef, SendStep,
-    SendThread, SetPolicy, SetQueue, SetSourceRules, SetSourceSecret, SettleEvent, SourcePatch,
-    Submission, Target, UndoClaim, UpdateIdentity, UpdateLabels, UsageDay, Verdict, Work,
+    RecordImportFailure, RemoveSuppression, Reporter, ResolveSend, RetryTodo, RotateKey,
+    RotateSource, Routing, SealedSecret, SealedToken, SendFault, SendOutcome, SendRecipient,
+    SendRef, SendStep, SendThread, SentDraft, SetPolicy, SetQueue, SetSourceRules, SetSourceSecret,
+    SettleEvent, SourcePatch, Submission, Target, UndoClaim, UpdateIdentity, UpdateLabels,
+    UsageDay, Verdict, Work,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};
@@ -58,18 +59,18 @@ pub use row::{
     AttemptRow, AutoReply, AutoReplyPatch, AutoReplyRule, BounceType, CapKind, ClaimerKind,
     ContactRow, DeadReason, DeliveryRow, DeliveryStatus, Direction, Disclosure, DisclosureMode,
     DisclosurePatch, Disposition, DocumentSessionRow, DocumentStateRow, DomainRow, DomainState,
-    DraftRow, EventRow, EventState, Family, FeedKind, FeedRow, IdempotencyRow, IdentityRow,
-    IdentityStatus, ImportFailureRow, KeyGrants, KeyHash, KeyRow, KeySecretRow, LabelRow,
-    LargeAttachments, Lease, ListDirection, ListEntryRow, ListKind, MessageRow, MessageStatus,
-    Mode, Owner, OwnerLinkRow, Participant, PauseReason, Policy, PolicyPatch, PolicyRow,
-    QUARANTINE_QUEUE, QuarantineReason, QueueRow, RecipientField, ResultSetRow, Sealed,
+    DraftRow, EarlyReportRow, EventRow, EventState, Family, FeedKind, FeedRow, IdempotencyRow,
+    IdentityRow, IdentityStatus, ImportFailureRow, KeyGrants, KeyHash, KeyRow, KeySecretRow,
+    LabelRow, LargeAttachments, Lease, ListDirection, ListEntryRow, ListKind, MessageRow,
+    MessageStatus, Mode, Owner, OwnerLinkRow, Participant, PauseReason, Policy, PolicyPatch,
+    PolicyRow, QUARANTINE_QUEUE, QuarantineReason, QueueRow, RecipientField, ResultSetRow, Sealed,
     SecretOrigin, SendClaim, SendKind, SendOperation, SendPolicy, SendRow, SendScope, SendState,
     SessionRow, Sha256Bytes, Signature, SourceRow, SourceSecret, SourceState, SourceStats,
     SuppressionReason, SuppressionRow, TenantRow, TenantStatus, ThreadHold, ThreadKeyRow,
     ThreadRow, TodoRow, TodoState, TrustMode, UploadRow, UsageRow, Worker, is_queue_name, key_hash,
     lease_token_hash, masked, roll_up, subject_key_hash, todo_key_hash,
 };
-pub use state::{Counter, LoadedMessage, State};
+pub use state::{Awaiting, Counter, LoadedMessage, State};
 pub use thread::aggregate;
 pub use username::{check_username, is_reserved};
 pub use word::UnknownWord;

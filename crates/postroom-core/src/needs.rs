@@ -106,6 +106,10 @@ pub struct Needs {
     pub sends: BTreeSet<MessageId>,
     /// The same by their provider's name for them.
     pub provider_ids: BTreeSet<(TenantId, String)>,
+    /// Reports on mails that were not known by their provider's name.
+    pub early_reports: BTreeSet<(TenantId, String)>,
+    /// Tenants of which it is asked whether such a mail may become known.
+    pub awaiting: BTreeSet<TenantId>,
     /// Keys against doubles of a mailbox, hashed.
     pub idempotency: BTreeSet<(IdentityId, Sha256Bytes)>,
     /// Suppressed addresses, hashed.

@@ -190,6 +190,9 @@ pub struct Claimed {
     pub row: TodoRow,
     /// Proves the claim in later words.
     pub lease_token: LeaseToken,
+    /// The payload that the todo carries itself, JSON, where the store read it along with the
+    /// commit. `None` says nothing: it may be the payload of an event, or be there and not be read.
+    pub payload: Option<String>,
 }
 
 /// What a sweep did.

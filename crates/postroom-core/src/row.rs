@@ -5,6 +5,7 @@ mod document;
 mod mail;
 mod person;
 mod policy;
+mod report;
 mod send;
 mod source;
 mod todo;
@@ -26,6 +27,7 @@ pub use person::{
 pub use policy::{
     AutoReply, AutoReplyPatch, Disclosure, DisclosurePatch, Policy, PolicyPatch, PolicyRow,
 };
+pub use report::EarlyReportRow;
 pub(crate) use send::without_detail;
 pub use send::{
     AddressHash, AutoReplyRule, BounceType, CapKind, DeliveryRow, DeliveryStatus, DisclosureMode,

@@ -3,13 +3,15 @@
 mod send;
 mod work;
 
+pub use send::Awaiting;
+
 use crate::{
     Change, ClaimSpec, KeyHash, Sha256Bytes,
     row::{
         AddressHash, AddressRow, AttemptRow, ContactRow, DeliveryRow, DocumentSessionRow,
-        DomainRow, DraftRow, EventRow, IdempotencyRow, IdentityRow, KeyRow, KeySecretRow,
-        ListDirection, ListKind, MessageRow, OwnerLinkRow, PolicyRow, QueueRow, SendRow, SourceRow,
-        SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UsageRow,
+        DomainRow, DraftRow, EarlyReportRow, EventRow, IdempotencyRow, IdentityRow, KeyRow,
+        KeySecretRow, ListDirection, ListKind, MessageRow, OwnerLinkRow, PolicyRow, QueueRow,
+        SendRow, SourceRow, SuppressionRow, TenantRow, ThreadKeyRow, ThreadRow, TodoRow, UsageRow,
     },
 };
 use postroom_types::{
@@ -118,6 +120,10 @@ pub struct State {
     pub sends_by_provider: HashMap<(TenantId, String), MessageId>,
     /// Recipients of each loaded send; taken in by [`State::load_delivery`].
     pub deliveries: HashMap<MessageId, Vec<DeliveryRow>>,
+    /// Reports on mails by their provider's name, where they came before it was known.
+    pub early_reports: HashMap<(TenantId, String), Vec<EarlyReportRow>>,
+    /// Whether such a mail may become known, and how many reports are kept.
+    pub awaiting: HashMap<TenantId, Awaiting>,
     /// Keys against doubles.
     pub idempotency: HashMap<(IdentityId, Sha256Bytes), IdempotencyRow>,
     /// Suppressed addresses.

@@ -59,6 +59,7 @@ fn participants(row: &MessageRow, draft: &Draft, own: impl Fn(&str) -> bool) -> 
                     u32::try_from(out.len()).unwrap_or(u32::MAX),
                 ),
                 named: named(row, mailbox),
+                counts: !draft.doc.unvouched,
             }),
         }
     }
@@ -110,6 +111,7 @@ fn combine_participants(into: &mut Vec<Participant>, other: Vec<Participant>) {
             continue;
         };
         known.first = known.first.min(participant.first);
+        known.counts |= participant.counts;
         if participant.named > known.named {
             known.name = participant.name;
             known.named = participant.named;

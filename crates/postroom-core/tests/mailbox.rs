@@ -7,13 +7,13 @@
 )]
 
 use postroom_core::{
-    AddressRole, AddressRow, AddressStatus, ArchiveThread, Change, Command, Context, Decision,
-    Draft, IdentityRow, IdentityStatus, Import, ImportOutcome, MessageRow, Mode, Outcome, RawMail,
-    Recipient, Refusal, State, Target, TenantRow, TenantStatus, ThreadRow, UpdateLabels, aggregate,
-    decide,
+    AddressRole, AddressRow, AddressStatus, ArchiveThread, Arrival, Change, Command, Context,
+    Decision, Draft, IdentityRow, IdentityStatus, Import, ImportOutcome, MessageRow, Mode, Outcome,
+    RawMail, Receive, Recipient, Refusal, State, Target, TenantRow, TenantStatus, ThreadRow,
+    TrustMode, UpdateLabels, aggregate, decide,
 };
 use postroom_types::{
-    AddressId, DomainId, ErrorCode, IdentityId, MessageId, TenantId, ThreadId, Timestamp,
+    AddressId, DomainId, ErrorCode, IdentityId, MessageId, TenantId, ThreadId, Timestamp, limit,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,8 +112,8 @@ impl Mailbox {
                 identity: self.identity,
                 delivered_to: None,
             },
-            draft: Draft::read(raw.as_bytes(), None),
-            raw: RawMail::new(raw.clone().into_bytes()),
+            draft: mail.draft(),
+            raw: RawMail::new(raw.into_bytes()),
             provider: "import".to_owned(),
             file_time: None,
             unread: mail.unread,
@@ -123,7 +123,7 @@ impl Mailbox {
             Outcome::Imported(outcome) => {
                 if let ImportOutcome::Stored { message_id, .. } = outcome {
                     let row = self.state.messages[&message_id].row.clone();
-                    self.messages.push((row, Draft::read(raw.as_bytes(), None)));
+                    self.messages.push((row, mail.draft()));
                 }
                 outcome
             }
@@ -180,6 +180,13 @@ struct Mail {
 }
 
 impl Mail {
+    /// As it is read; some vouch for nobody.
+    fn draft(&self) -> Draft {
+        let mut draft = Draft::read(self.raw().as_bytes(), None);
+        draft.doc.unvouched = self.body == 0;
+        draft
+    }
+
     fn raw(&self) -> String {
         let refs: Vec<String> = self
             .refs
@@ -453,5 +460,39 @@ fn the_time_of_an_archive_is_its_own_and_never_in_the_future() {
         let event = &mailbox.state.events[&(mailbox.tenant, event_id)];
         assert_eq!(event.received_at, mailbox.now);
         assert_eq!(event.occurred_at, Some(row.received_at));
+    }
+}
+
+#[test]
+fn a_mail_from_a_mailbox_here_may_be_as_large_as_what_is_sent() {
+    for (provider, most) in [
+        ("smtp", limit::RAW_MAIL_BYTES),
+        (Arrival::LOOPBACK, limit::SENT_MAIL_BYTES),
+    ] {
+        for (size, fits) in [(most, true), (most + 1, false)] {
+            let mut mailbox = Mailbox::new();
+            let mut raw = RawMail::new(b"Subject: S\r\n\r\nT\r\n".to_vec());
+            raw.size = size as u64;
+            let receive = Command::Receive(Receive {
+                raw,
+                recipients: vec![Recipient {
+                    tenant: mailbox.tenant,
+                    identity: mailbox.identity,
+                    delivered_to: None,
+                }],
+                arrival: Arrival {
+                    provider: provider.to_owned(),
+                    trust_mode: TrustMode::Token,
+                    verify_detail: None,
+                    source_ip: None,
+                    mail_from: None,
+                    headers: BTreeMap::new(),
+                },
+            });
+            let code = mailbox.decide(&receive).map_err(|refusal| refusal.code());
+            let refused = code.err();
+            let expected = (!fits).then_some(ErrorCode::MessageTooLarge);
+            assert_eq!(refused, expected, "{provider} {size}");
+        }
     }
 }

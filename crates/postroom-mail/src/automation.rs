@@ -145,8 +145,19 @@ fn has_null_sender(mail: &Evidence<'_>) -> bool {
 }
 
 fn hops(mail: &Evidence<'_>) -> u32 {
-    mail.header(HOP_HEADER)
-        .and_then(|value| value.trim().parse().ok())
+    hop_of(mail.headers)
+}
+
+/// How many mails in a row answered each other before this one, by its own word: the largest where
+/// several are told, and more than can be counted where it is a number too large to be one.
+pub(crate) fn hop_of(headers: &[HeaderField]) -> u32 {
+    headers
+        .iter()
+        .filter(|field| field.name.eq_ignore_ascii_case(HOP_HEADER))
+        .map(|field| field.value.trim())
+        .filter(|value| !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()))
+        .map(|value| value.parse().unwrap_or(u32::MAX))
+        .max()
         .unwrap_or(0)
 }
 

@@ -40,7 +40,7 @@ mod write;
 
 pub use content::{Content, File, History};
 pub use error::{ComposeError, Fault};
-pub use forward::{forward, forward_subject};
+pub use forward::{forward, forward_subject, is_program_name};
 pub use headers::Headers;
 pub use parent::Parent;
 pub use recipients::{
@@ -129,7 +129,7 @@ pub struct Composed {
 /// # Errors
 /// [`ComposeError`] for the first thing that is wrong, in the order of the checks of sending:
 /// Message-ID and addresses, content, size (at most
-/// [`limit::COMPOSED_MAIL_BYTES`]; a relay's own limit may be smaller). Header fields and the way out
+/// [`limit::SENT_MAIL_BYTES`]; a relay's own limit may be smaller). Header fields and the way out
 /// of marketing were checked when they were made.
 pub fn compose(outgoing: &Outgoing) -> Result<Composed, ComposeError> {
     let mut bytes = write::header(outgoing)?;
@@ -147,7 +147,7 @@ pub fn compose(outgoing: &Outgoing) -> Result<Composed, ComposeError> {
 }
 
 fn check_size(size_bytes: usize) -> Result<(), ComposeError> {
-    let max_bytes = limit::COMPOSED_MAIL_BYTES;
+    let max_bytes = limit::SENT_MAIL_BYTES;
     if size_bytes > max_bytes {
         return Err(ComposeError::TooLarge {
             size_bytes,

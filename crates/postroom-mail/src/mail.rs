@@ -22,8 +22,8 @@ use crate::{
 const META_BYTES: usize = 2_048;
 
 /// The largest mail that is read: what comes in is smaller, what leaves may have this size.
-const READ_BYTES: usize = if limit::COMPOSED_MAIL_BYTES > limit::RAW_MAIL_BYTES {
-    limit::COMPOSED_MAIL_BYTES
+const READ_BYTES: usize = if limit::SENT_MAIL_BYTES > limit::RAW_MAIL_BYTES {
+    limit::SENT_MAIL_BYTES
 } else {
     limit::RAW_MAIL_BYTES
 };

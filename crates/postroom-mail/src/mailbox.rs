@@ -11,7 +11,7 @@ const ADDRESS_BYTES: usize = 320;
 /// The mailboxes of one address header, and whether it held raw bytes that are no UTF-8.
 pub(crate) fn read(value: &[u8]) -> (Vec<Mailbox>, bool) {
     let (normal, eight_bit) = word::normalise(value);
-    let mut line = normal.into_owned();
+    let mut line = one_angle_each(normal.into_owned());
     line.push(b'\n');
     let parsed = MessageStream::new(&line).parse_address();
     let found: Vec<&Addr<'_>> = match &parsed {
@@ -22,6 +22,70 @@ pub(crate) fn read(value: &[u8]) -> (Vec<Mailbox>, bool) {
         _ => Vec::new(),
     };
     (join_names(&found), eight_bit)
+}
+
+/// A mailbox has one address in angle brackets (RFC 5322 section 3.4). Where one has several, what
+/// holds no `@` is dropped, and each that holds one begins a mailbox of its own: read as they stand,
+/// the pieces would be joined to an address that nobody wrote.
+fn one_angle_each(line: Vec<u8>) -> Vec<u8> {
+    let angles = angles(&line);
+    let more = |angle: &Angle| {
+        let of_item = |other: &&Angle| other.item == angle.item;
+        angles.iter().filter(of_item).count() > 1
+    };
+    if !angles.iter().any(more) {
+        return line;
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut copied = 0;
+    let mut had = None;
+    for angle in angles.iter().filter(|angle| more(angle)) {
+        out.extend_from_slice(line.get(copied..angle.start).unwrap_or_default());
+        let inner = line.get(angle.start..angle.end).unwrap_or_default();
+        if inner.contains(&b'@') {
+            if had.replace(angle.item) == Some(angle.item) {
+                out.push(b',');
+            }
+            out.extend_from_slice(inner);
+        }
+        copied = angle.end;
+    }
+    out.extend_from_slice(line.get(copied..).unwrap_or_default());
+    out
+}
+
+/// What stands in angle brackets, brackets and all, and in which item of the list.
+struct Angle {
+    start: usize,
+    end: usize,
+    item: usize,
+}
+
+fn angles(line: &[u8]) -> Vec<Angle> {
+    let (mut found, mut item) = (Vec::new(), 0);
+    let (mut quoted, mut depth, mut open) = (false, 0_usize, None);
+    let mut bytes = line.iter().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if quoted || depth > 0 => drop(bytes.next()),
+            b'"' if depth == 0 => quoted = !quoted,
+            b'(' if !quoted && open.is_none() => depth += 1,
+            b')' if !quoted => depth = depth.saturating_sub(1),
+            _ if quoted || depth > 0 => {}
+            b'<' => open = open.or(Some(at)),
+            b'>' => {
+                let start = open.take();
+                found.extend(start.map(|start| Angle {
+                    start,
+                    end: at + 1,
+                    item,
+                }));
+            }
+            b',' | b';' | b':' if open.is_none() => item += 1,
+            _ => {}
+        }
+    }
+    found
 }
 
 /// `Doe, Ann <ann@b>` is one author whose quotes were forgotten: a word without an address joins
@@ -190,6 +254,20 @@ mod tests {
         check(
             "Ann <@relay.example,@x.example:ann@b.example>",
             &[("Ann", "ann@b.example")],
+        );
+        check("x <script> <bob@out.example>", &[("x", "bob@out.example")]);
+        check("<bob@out.example> <x>", &[("", "bob@out.example")]);
+        check(
+            "Ann <ann@b.example> <bo@c.example>, Cy <cy@d.example>",
+            &[
+                ("Ann", "ann@b.example"),
+                ("", "bo@c.example"),
+                ("Cy", "cy@d.example"),
+            ],
+        );
+        check(
+            "\"a <b@c> <d@e>\" (<f@g> <h@i>) <ann@b.example>",
+            &[("a <b@c> <d@e> (<f@g> <h@i>)", "ann@b.example")],
         );
         check("<\"a@b\"@c.example>", &[("", "\"a@b\"@c.example")]);
         check("'a@b.example'", &[("", "a@b.example")]);

@@ -16,13 +16,13 @@ fn mail(headers: &str, body: &str) -> Vec<u8> {
 fn a_mail_of_the_largest_size_is_read_whole() {
     let mut raw = mail("Content-Type: application/octet-stream\n", "");
     // What comes in has at most RAW_MAIL_BYTES; a mail of our own may be larger.
-    raw.resize(limit::COMPOSED_MAIL_BYTES, b'x');
+    raw.resize(limit::SENT_MAIL_BYTES, b'x');
     let parsed = parse(&raw);
     assert!(!has(&parsed, DefectCode::SizeCut));
     raw.push(b'x');
     let parsed = parse(&raw);
     assert!(has(&parsed, DefectCode::SizeCut));
-    assert_eq!(parsed.size, limit::COMPOSED_MAIL_BYTES as u64 + 1);
+    assert_eq!(parsed.size, limit::SENT_MAIL_BYTES as u64 + 1);
     assert!(parsed.flags.contains(&Flag::ParseDegraded));
 }
 

@@ -31,8 +31,9 @@ pub trait Registry: Send + Sync + 'static {
     /// it, and transports count open streams by it.
     fn principal<'a>(&self, caller: &'a Self::Caller) -> &'a str;
 
-    /// Guidance for the model, the same for every caller.
-    fn instructions(&self) -> Option<&str> {
+    /// Guidance for the model, the same for every caller who named these toolsets.
+    fn instructions(&self, toolsets: Option<&[String]>) -> Option<String> {
+        let _ = toolsets;
         None
     }
 

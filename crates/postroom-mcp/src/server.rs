@@ -154,8 +154,8 @@ impl<R: Registry> Server<R> {
         link: Arc<dyn Link>,
     ) -> Result<String, Rejection> {
         match method {
-            Method::Initialize => return Ok(self.initialize(revision)),
-            Method::Discover => return Ok(self.discover()),
+            Method::Initialize => return Ok(self.initialize(revision, &visitor)),
+            Method::Discover => return Ok(self.discover(&visitor)),
             Method::Ping | Method::SetLevel | Method::ResourcesSubscribe => {
                 return Ok(self.finish(revision, "{}", None));
             }
@@ -256,25 +256,25 @@ impl<R: Registry> Server<R> {
         }
     }
 
-    fn initialize(&self, revision: Revision) -> String {
+    fn initialize(&self, revision: Revision, visitor: &Visitor<R::Caller>) -> String {
         let mut body = json!({
             "protocolVersion": revision.as_str(),
             "capabilities": self.registry.capabilities(revision).to_json(),
             "serverInfo": self.registry.server_info(),
         });
-        if let Some(instructions) = self.registry.instructions() {
+        if let Some(instructions) = self.registry.instructions(visitor.toolsets.as_deref()) {
             body["instructions"] = json!(instructions);
         }
         write::json(&body)
     }
 
-    fn discover(&self) -> String {
+    fn discover(&self, visitor: &Visitor<R::Caller>) -> String {
         let versions: Vec<_> = Revision::ALL.iter().map(|known| known.as_str()).collect();
         let mut body = json!({
             "supportedVersions": versions,
             "capabilities": self.registry.capabilities(Revision::July2026).to_json(),
         });
-        if let Some(instructions) = self.registry.instructions() {
+        if let Some(instructions) = self.registry.instructions(visitor.toolsets.as_deref()) {
             body["instructions"] = json!(instructions);
         }
         let cache = (DISCOVER_TTL_MS, CacheScope::Public);

@@ -10,6 +10,8 @@
 //! its commands one by one. Any other error fails the batch, and the connection is opened again
 //! and checked before the next: a failed sync is never tried again as if it had not happened.
 
+mod payload;
+
 use crate::{
     StoreError,
     blob::PackedBlob,
@@ -329,7 +331,7 @@ async fn transaction(
             stirred: Stirred::default(),
         });
     }
-    let done = Done {
+    let mut done = Done {
         answers,
         positions: writes.told(),
         stirred: writes.stirred(),
@@ -344,12 +346,18 @@ async fn transaction(
         )
         .await?;
     }
-    if let Err(error) = conn.commit().await {
+    let payloads = payload::ask(conn, &done.answers).await?;
+    let (payloads, committed) = tokio::join!(payloads.rows(), conn.commit());
+    if let Err(error) = committed {
         let lost = error.is_lost();
         return Err(match Failure::from(error) {
             Failure::Broken if lost => Failure::UnknownCommit(done),
             failure => failure,
         });
+    }
+    // What is committed stands; a payload that did not come is read by its claimant.
+    if let Ok(found) = payloads {
+        let _unread = payload::give(&mut done.answers, &found);
     }
     Ok(done)
 }

@@ -64,11 +64,13 @@ impl Target {
             Self::Postgres(server) => {
                 let conn = Conn::postgres(server).await.map_err(open_error)?;
                 assert_postgres(&conn).await?;
-                // Every look-up of the writer has its index. Plans are made while tables are small
-                // and kept while they grow, so none may be made that reads a table whole.
+                // Every look-up of the writer has its index. Plans are made once, while tables are
+                // small, and kept while they grow, so none may be made that reads a table whole. To
+                // plan anew for each list of keys costs more than the statement.
                 conn.batch(
                     "SET enable_seqscan TO off; SET enable_hashjoin TO off; \
-                     SET enable_mergejoin TO off; SET jit TO off",
+                     SET enable_mergejoin TO off; SET jit TO off; \
+                     SET plan_cache_mode TO force_generic_plan",
                 )
                 .await
                 .map_err(open_error)?;

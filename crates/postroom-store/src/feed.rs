@@ -44,7 +44,7 @@ pub enum Wake {
     Mail,
     /// A delivery that may carry mail.
     Delivery,
-    /// A send that changed.
+    /// A send that waits for a transport.
     Send,
     /// Something that the search index follows.
     Index,

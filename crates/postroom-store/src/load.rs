@@ -269,6 +269,8 @@ mod tests {
             sweeps: [(tenant, 10)].into(),
             sends: [MessageId::from_parts(1, 1)].into(),
             provider_ids: [name()].into(),
+            early_reports: [name()].into(),
+            awaiting: [tenant].into(),
             idempotency: [(identity, [0; 32])].into(),
             suppressions: [(tenant, [0; 16])].into(),
             list_entries: [(tenant, ListDirection::Send, "x".to_owned())].into(),

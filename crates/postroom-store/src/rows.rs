@@ -26,9 +26,10 @@ pub(crate) use people::{
     tenant_values,
 };
 pub(crate) use send::{
-    delivery, delivery_values, draft, draft_values, idempotency, idempotency_values, list_entry,
-    list_entry_values, policy, policy_values, send, send_change_values, send_values, suppression,
-    suppression_values, upload, upload_values, usage, usage_identity, usage_values,
+    delivery, delivery_values, draft, draft_values, early_report, early_report_values, idempotency,
+    idempotency_values, list_entry, list_entry_values, policy, policy_values, send,
+    send_change_values, send_values, suppression, suppression_values, upload, upload_values, usage,
+    usage_identity, usage_values,
 };
 pub(crate) use source::{source, source_stats, source_values};
 pub(crate) use todo::{
@@ -131,7 +132,7 @@ macro_rules! columns {
     };
     (delivery) => {
         "message_id, seq, tenant_id, identity_id, address, hash, field, status, smtp_code, \
-         enhanced_code, bounce_type, reason, attempt, updated_at"
+         enhanced_code, bounce_type, reason, attempt, updated_at, base_hash"
     };
     (idempotency) => {
         "identity_id, hash, tenant_id, fingerprint, message_id, at"
@@ -155,7 +156,7 @@ macro_rules! columns {
         "session_id, version, document, at, key_id"
     };
     (draft) => {
-        "id, tenant_id, identity_id, document, version, created_at, updated_at"
+        "id, tenant_id, identity_id, document, version, created_at, updated_at, saved_by, scope"
     };
     (upload) => {
         "id, tenant_id, identity_id, filename, content_type, sha256, size, created_at, \

@@ -43,6 +43,21 @@ const MIGRATIONS: &[Migration] = &[
         name: "documents",
         text: include_str!("../migrations/0006_documents.sql"),
     },
+    Migration {
+        number: 7,
+        name: "early reports",
+        text: include_str!("../migrations/0007_early_reports.sql"),
+    },
+    Migration {
+        number: 8,
+        name: "todos of a queue",
+        text: include_str!("../migrations/0008_todos_of_queue.sql"),
+    },
+    Migration {
+        number: 9,
+        name: "who wrote a draft",
+        text: include_str!("../migrations/0009_who_wrote_a_draft.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

@@ -168,7 +168,7 @@ impl Writes {
         Stirred {
             mail: pending(true),
             delivery: pending(false),
-            send: self.sending.has_sends(),
+            send: self.sending.has_due(),
             index: self.feed.iter().any(is_indexed),
         }
     }

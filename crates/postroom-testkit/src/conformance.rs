@@ -108,8 +108,8 @@ impl Registry for Fixtures {
         &caller.0
     }
 
-    fn instructions(&self) -> Option<&str> {
-        Some("Fixtures of the conformance suite; nothing here does anything.")
+    fn instructions(&self, _: Option<&[String]>) -> Option<String> {
+        Some("Fixtures of the conformance suite; nothing here does anything.".to_owned())
     }
 
     fn has_toolset(&self, name: &str) -> bool {

@@ -66,6 +66,10 @@ impl Address {
         if local.is_empty() || local.len() > 64 || !local.bytes().all(allowed) {
             return Err(AddressError::Invalid);
         }
+        // Readers decode an encoded word (RFC 2047) wherever it stands, and see another address.
+        if local.contains("=?") {
+            return Err(AddressError::Invalid);
+        }
         let domain = domain_to_ascii(domain).ok_or(AddressError::Invalid)?;
         let (base, detail) = match local.split_once('+') {
             Some((base, detail)) if !base.is_empty() => (base.to_owned(), Some(detail.to_owned())),

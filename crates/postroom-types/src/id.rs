@@ -9,7 +9,7 @@ const ULID_CHARS: usize = 26;
 
 /// Why a string is not an id of the kind asked for.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a {kind} id: expected {prefix}_ and 26 characters of Crockford base32")]
+#[error("no {kind} id: expected {prefix}_ and 26 characters of Crockford base32")]
 pub struct IdError {
     /// What kind of id was expected, in words.
     pub kind: &'static str,
@@ -160,6 +160,8 @@ typed_id! {
     DraftId, "dft", "draft";
     /// A file that was put in, to be attached.
     UploadId, "upl", "upload";
+    /// An address that is not written to: the keyed hash of it.
+    SuppressionId, "sup", "suppression";
     /// A document that is worked on in rounds.
     DocumentSessionId, "ses", "session";
 }

@@ -22,7 +22,7 @@ pub use address::{Address, AddressError, Mailbox};
 pub use code::{Dialect, ErrorCode};
 pub use id::{
     AddressId, AttachmentId, DocumentSessionId, DomainId, DraftId, IdError, IdentityId, KeyId,
-    MessageId, RequestId, SourceId, TenantId, ThreadId, TodoId, UploadId, kind_of,
+    MessageId, RequestId, SourceId, SuppressionId, TenantId, ThreadId, TodoId, UploadId, kind_of,
 };
 pub use permission::{Level, Permission, UnknownPermission};
 pub use scope::{Reach, TenantScope};

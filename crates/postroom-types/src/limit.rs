@@ -28,7 +28,7 @@ macro_rules! limits {
 limits! {
     /// Body of one MCP or REST request, bytes.
     REQUEST_BODY_BYTES: usize = 7 * 1024 * 1024, "413 payload_too_large";
-    /// One raw mail by SMTP, LMTP, inbound/raw or import, bytes.
+    /// One raw mail by SMTP, LMTP, inbound/raw or import, bytes; a mail from a mailbox here has SENT_MAIL_BYTES.
     RAW_MAIL_BYTES: usize = 26_214_400, "552 5.3.4, 413, or listed as failed by import with the bytes kept";
     /// MIME nesting.
     MIME_DEPTH: usize = 32, "the rest stays in raw, a defect is listed";
@@ -88,6 +88,8 @@ limits! {
     RANKED_IDS: usize = 1_000, "later hits are not reached by paging";
     /// Addresses of senders that one tenant's index keeps in memory.
     SENDERS_KEPT: usize = 200_000, "facets read the further ones from the index each time";
+    /// Names that one tenant's index keeps in memory to find parts of them, bytes.
+    TERMS_KEPT_BYTES: usize = 16 * 1_024 * 1_024, "searches for parts of names read the further ones from the index each time";
     /// Candidates that facets count.
     FACET_CANDIDATES: usize = 5_000, "facets count the best candidates only";
     /// Life of a cursor, milliseconds.
@@ -146,10 +148,12 @@ limits! {
     SMTP_HELD_BYTES: usize = 512 * 1024 * 1024, "452 4.3.1";
     /// Time that a command in progress has when the process ends, milliseconds.
     SMTP_SHUTDOWN_MS: u64 = 10 * 1_000, "the connection is closed";
-    /// One composed mail, bytes; a relay's own limit may be smaller.
-    COMPOSED_MAIL_BYTES: usize = 36 * 1024 * 1024, "413 message_too_large";
-    /// Attachments of one composed mail.
-    SEND_ATTACHMENTS: usize = 32, "invalid_request";
+    /// One mail that is sent, bytes as they leave, also to mailboxes here; a relay's own limit may be smaller.
+    SENT_MAIL_BYTES: usize = 30 * 1024 * 1024, "413 message_too_large";
+    /// Attachments that one call of a sending operation names.
+    SEND_ATTACHMENTS: usize = 10, "invalid_request";
+    /// Files of one mail that is sent, those of a forwarded mail among them.
+    SENT_FILES: usize = 32, "invalid_request";
     /// Value of one header field that a caller sets, bytes.
     SEND_HEADER_VALUE_BYTES: usize = 2_048, "invalid_request";
     /// Header fields that a caller sets, bytes.
@@ -413,16 +417,27 @@ limits! {
     IDEMPOTENCY_LIFE_MS: u64 = 30 * 24 * 60 * 60 * 1_000_u64, "the same key sends anew";
     /// Recipients of one mail that is sent, whatever the policy says.
     SENT_RECIPIENTS: usize = 49, "400 too_many_recipients";
-    /// One mail that is sent, bytes as composed.
-    SENT_MAIL_BYTES: u64 = 30 * 1024 * 1024, "413 message_too_large";
     /// Hop of a mail that is sent: mails that answered each other, this one counted.
     SENT_HOPS: u64 = 10, "409 loop_detected";
     /// Sends of one mailbox and of one tenant per day that a policy may allow.
     SENT_PER_DAY: u64 = 1_000_000, "invalid_request";
+    /// Mails that the sandbox or a provider is handed at the same time.
+    SEND_AT_ONCE: usize = 8, "the next is claimed when there is room";
+    /// How long after a send was queued a provider's event settles it by author, recipients and subject,
+    /// where the provider's answer was lost.
+    RECONCILE_MS: u64 = 30 * 60 * 1_000, "it stays uncertain";
+    /// Uncertain sends among which that one is looked for, the newest first.
+    RECONCILE_SENDS: usize = 64, "older ones stay uncertain";
     /// Sends that one command claims or records.
     SEND_BATCH: usize = 256, "the rest waits for the next command";
     /// Age at which a claim without outcome is given up, milliseconds.
     SEND_CLAIM_MS: u64 = 5 * 60 * 1_000, "uncertain, never sent again";
+    /// Reports of providers that are kept for mails whose outcome is not noted yet, for each tenant.
+    EARLY_REPORTS: usize = 1_000, "the report is let go";
+    /// Time for which such a report is kept, milliseconds.
+    EARLY_REPORT_MS: u64 = 24 * 60 * 60 * 1_000, "the report is let go";
+    /// Age from which a send is asked again of suppressions and lists when it is claimed, milliseconds.
+    SEND_ASKED_AGAIN_MS: u64 = 10_000, "whoever may not be written to by now is left out";
     /// Time for which a send that was put off is tried again, milliseconds.
     SEND_RETRY_MS: u64 = 24 * 60 * 60 * 1_000, "failed, quota_exhausted";
     /// Words of a transport that are kept of one delivery, characters.

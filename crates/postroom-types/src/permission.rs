@@ -109,7 +109,7 @@ permissions! {
     TenantsManage = "tenants:manage", Platform, "Create and change tenants.";
     TodosRead = "todos:read", Identity, "Read todos.";
     TodosWork = "todos:work", Identity, "Claim and finish todos.";
-    UsageRead = "usage:read", Identity, "Read what was used of what may be used; keys below the platform hold it always.";
+    UsageRead = "usage:read", Identity, "Read what was used of what may be used; keys of tenants and mailboxes hold it without being given it.";
 }
 
 impl Permission {
@@ -126,6 +126,35 @@ impl Permission {
         Self::TodosRead,
         Self::TodosWork,
     ];
+}
+
+impl Permission {
+    /// Whether its holder is shown text that strangers wrote: whoever reads such text can be steered by
+    /// those who write it.
+    pub fn shows_strangers_text(self) -> bool {
+        match self {
+            Self::AttachmentsRead
+            | Self::EventsRead
+            | Self::EventsReplay
+            | Self::MessagesRead
+            | Self::QuarantineReview
+            | Self::SearchRead
+            | Self::SourcesManage
+            | Self::SourcesRead
+            | Self::TodosRead
+            | Self::TodosWork => true,
+            Self::DocumentsUse
+            | Self::IdentitiesRead
+            | Self::IdentitiesWrite
+            | Self::KeysManage
+            | Self::MessagesSend
+            | Self::MessagesWrite
+            | Self::PolicyWrite
+            | Self::SuppressionsManage
+            | Self::TenantsManage
+            | Self::UsageRead => false,
+        }
+    }
 }
 
 impl fmt::Display for Permission {

@@ -42,8 +42,8 @@ pub(crate) struct Global {
     /// Talk to this server instead of the data folder
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// The key to show to it
-    #[arg(long, global = true, value_name = "KEY", requires = "url")]
+    /// The key to show to the server that --url or POSTROOM_URL names
+    #[arg(long, global = true, value_name = "KEY")]
     pub(crate) key: Option<String>,
     /// The mailbox to act as: an address or identity id
     #[arg(long = "as", global = true, value_name = "ADDRESS")]
@@ -65,6 +65,7 @@ pub(crate) enum Command {
     /// Call any operation: options named as its arguments, or one JSON object
     Call(Call),
     /// Speak MCP on standard input and output
+    #[command(after_help = MCP_REACH)]
     Mcp(Mcp),
     /// Show what Postroom makes of one mail file, without a data folder
     Inspect(Inspect),
@@ -92,6 +93,12 @@ pub(crate) enum Command {
     /// Print shell completions
     Completions(Completions),
 }
+
+/// What a client of `mcp` may do.
+const MCP_REACH: &str = "Without --as the client is you: it reads every mailbox of the folder and writes to anyone. \
+    Give an agent its mailbox: --as ADDRESS binds it to that one, as a new agent's key would, and it sends in threads \
+    only. With --url the key alone says what it may. Where no server runs on the folder, mail that is sent waits for \
+    `postroom serve`.";
 
 /// Where the server listens.
 #[derive(Debug, Clone, Args)]
@@ -136,7 +143,7 @@ pub(crate) struct Call {
 /// What MCP over standard input and output offers.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Mcp {
-    /// Toolsets, separated by commas [default: mail,events,work]
+    /// Toolsets, separated by commas [default: mail, events, work, and four tools of compose]
     #[arg(long, value_name = "NAMES")]
     pub(crate) tools: Option<String>,
 }
@@ -227,6 +234,19 @@ pub(crate) fn command() -> clap::Command {
     command
 }
 
+/// The option of verbs that send mail which names a file to carry.
+pub(crate) const ATTACH: &str = "attach";
+
+/// `--attach FILE`, where the operation takes attachments.
+fn attach_option() -> clap::Arg {
+    clap::Arg::new(ATTACH)
+        .long(ATTACH)
+        .value_name("FILE")
+        .action(clap::ArgAction::Append)
+        .value_parser(clap::value_parser!(std::path::PathBuf))
+        .help("A file to attach; may stand several times")
+}
+
 fn verb_command(verb: &'static Verb) -> clap::Command {
     let mut command =
         clap::Command::new(verb.words.last().copied().unwrap_or_default()).about(verb.about);
@@ -274,6 +294,9 @@ fn verb_command(verb: &'static Verb) -> clap::Command {
                 None => property.option(),
             };
             command = command.arg(arg);
+            if name == "attachments" {
+                command = command.arg(attach_option());
+            }
         }
     }
     command

@@ -88,6 +88,12 @@ fn configured(global: &Global, log_level: &str) -> Result<Config, Trouble> {
     if global.key.is_some() {
         config.key.clone_from(&global.key);
     }
+    if global.key.is_some() && config.url.is_none() {
+        return Err(Trouble::usage(
+            "A key is for a server that is named, and none is.",
+            "Add --url, or set POSTROOM_URL; a data folder on this machine needs no key.",
+        ));
+    }
     if global.identity.is_some() {
         config.identity.clone_from(&global.identity);
     }

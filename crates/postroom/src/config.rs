@@ -276,6 +276,13 @@ const KEYS: &[Key] = &[
         show: |c| Some(c.rates.search.to_string()),
     },
     Key {
+        name: "rate_send",
+        about: "mails that one mailbox may send per minute",
+        secret: false,
+        set: |c, v| rate(&mut c.rates.send, v),
+        show: |c| Some(c.rates.send.to_string()),
+    },
+    Key {
         name: "rate_source",
         about: "deliveries of one webhook source per second; twice as many at once",
         secret: false,
@@ -686,14 +693,14 @@ mod tests {
     #[test]
     fn rates_are_whole_numbers_from_one_to_a_million() {
         let config = check(
-            "rate_key = 1\nrate_tenant = 1000000\n",
+            "rate_key = 1\nrate_tenant = 1000000\nrate_send = 9\n",
             &[("POSTROOM_RATE_SEARCH", "7"), ("POSTROOM_RATE_INGEST", "8")],
         )
         .expect("valid");
         let rates = config.rates;
         assert_eq!(
-            (rates.key, rates.tenant, rates.search, rates.ingest),
-            (1, 1_000_000, 7, 8)
+            (rates.key, rates.tenant, rates.search, rates.ingest, rates.send),
+            (1, 1_000_000, 7, 8, 9)
         );
         for value in ["0", "1000001", "-1", "\"many\"", "1.5"] {
             let message = check(&format!("rate_key = {value}"), &[]).expect_err("refused");
@@ -830,18 +837,19 @@ mod tests {
     #[test]
     fn a_transport_that_lacks_something_says_what() {
         for (file, expected) in [
-            ("kind = \"smtp\"", "needs host"),
+            ("kind = \"smtp\"", "needs domains"),
+            ("kind = \"smtp\"\ndomains = [\"d.example\"]", "needs host"),
             (
-                "kind = \"smtp\"\nhost = \"r.example\"\nusername = \"u\"",
+                "kind = \"smtp\"\ndomains = [\"d.example\"]\nhost = \"r.example\"\nusername = \"u\"",
                 "needs password",
             ),
             (
-                "kind = \"smtp\"\nhost = \"r.example\"\npassword = \"p\"",
+                "kind = \"smtp\"\ndomains = [\"d.example\"]\nhost = \"r.example\"\npassword = \"p\"",
                 "needs username",
             ),
-            ("kind = \"resend\"", "needs api_key"),
+            ("kind = \"resend\"\ndomains = [\"d.example\"]", "needs api_key"),
             (
-                "kind = \"resend\"\napi_key_file = \"/nowhere/at/all\"",
+                "kind = \"resend\"\ndomains = [\"d.example\"]\napi_key_file = \"/nowhere/at/all\"",
                 "api_key_file",
             ),
         ] {

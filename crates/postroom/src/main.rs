@@ -54,8 +54,13 @@ fn main() -> ExitCode {
     let done = runtime.block_on(command::run(asked, terminal));
     // A read of standard input that nobody ends must not keep the process.
     runtime.shutdown_background();
-    done.unwrap_or_else(|trouble| {
+    let exit = done.unwrap_or_else(|trouble| {
         trouble.say(terminal);
         ExitCode::from(trouble.exit)
-    })
+    });
+    if terminal.wrote_all() {
+        return exit;
+    }
+    terminal.note("error: standard output could not be written; what it holds is not whole");
+    ExitCode::from(cli::trouble::USAGE)
 }

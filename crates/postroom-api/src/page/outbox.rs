@@ -165,7 +165,7 @@ fn list_body(sent: &Value) -> String {
     let table = match rows.is_empty() {
         true => "<p>Nothing was sent yet. <code>postroom send --to ADDRESS --subject WORDS --text WORDS</code> sends a mail.</p>".to_owned(),
         false => format!(
-            "<table><thead><tr><th scope=\"col\">Sent</th><th scope=\"col\">To</th><th scope=\"col\">Subject</th>\
+            "<table><thead><tr><th scope=\"col\">Sent</th><th scope=\"col\">From</th><th scope=\"col\">To</th><th scope=\"col\">Subject</th>\
              <th scope=\"col\">What became of it</th></tr></thead><tbody>{rows}</tbody></table>"
         ),
     };
@@ -184,8 +184,9 @@ fn row(mail: &Value) -> String {
         subject => subject,
     };
     format!(
-        "<tr><td>{}</td><td>{}</td><td><a href=\"/outbox/{}/{}\">{}</a></td><td>{} by {}</td></tr>",
+        "<tr><td>{}</td><td>{}</td><td>{}</td><td><a href=\"/outbox/{}/{}\">{}</a></td><td>{} by {}</td></tr>",
         escape(text(mail, "/queued_at")),
+        escape(text(mail, "/from/address")),
         escape(&to.join(", ")),
         escape(text(mail, "/identity_id")),
         escape(text(mail, "/message_id")),

@@ -29,9 +29,11 @@ struct Holder {
 impl McpCaller {
     /// The holder of a key; the token is kept to ask again whether it still holds.
     pub(crate) fn with_token(actor: Actor, token: &str) -> Self {
-        let principal = actor
-            .key
-            .map_or_else(|| "local".to_owned(), |key| key.to_string());
+        let principal = match (actor.key, actor.identity) {
+            (Some(key), _) => key.to_string(),
+            (None, Some(identity)) => format!("local:{identity}"),
+            (None, None) => "local".to_owned(),
+        };
         let token = Some(Secret::new(token.to_owned()));
         Self(Arc::new(CallerParts {
             actor,

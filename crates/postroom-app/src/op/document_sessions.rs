@@ -105,7 +105,12 @@ pub(super) fn document(state: &DocumentStateRow) -> Result<Map<String, Value>, F
 /// A bad argument for what is no document at all.
 pub(super) fn canonical(argument: &str, document: &Value) -> Result<Value, Failure> {
     match compose::canonical(composing::given(document)) {
-        Some(document) => Ok(document),
+        Some(document) if document.is_object() => Ok(document),
+        Some(_) => Err(Failure::argument(
+            Dialect::Events,
+            argument,
+            "is no JSON object",
+        )),
         None => {
             let checked = compose::check(composing::given(document));
             Err(composing::unusable(argument, checked.issues))

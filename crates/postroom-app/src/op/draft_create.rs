@@ -51,5 +51,5 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Draft, Failure> {
         kind: input.kind,
         mail: input.mail,
     };
-    drafting::save(call, None, &document, None).await
+    drafting::save(call, &document, None).await
 }

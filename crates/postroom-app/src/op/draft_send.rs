@@ -1,6 +1,7 @@
 //! `draft_send`: sends a draft.
 
-use postroom_types::{Dialect, DraftId, Level, Permission};
+use postroom_core::SentDraft;
+use postroom_types::{Dialect, DraftId, ErrorCode, Level, Permission};
 use serde_json::Value;
 
 use super::{
@@ -21,7 +22,8 @@ pub const ROW: Operation = Operation {
     name: "draft_send",
     title: "Send a draft",
     description: "Send a draft as its operation would, under the same rules. The draft goes in the commit that queues the mail; when the \
-        mail is refused, it stays. A repeat with the same `idempotency_key` is told by the mail's key, also after the draft has gone.",
+        mail is refused, it stays. It goes to nobody to whom one of the keys that saved it may not write (its `send_scope`). With \
+        `etag` it is sent only if nobody saved it since. A repeat with the same `idempotency_key` is told by the mail's key, also after the draft has gone.",
     toolset: Toolset::Admin,
     permission: Permission::MessagesSend,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -50,16 +52,50 @@ pub struct Input {
     draft_id: DraftId,
     /// Your name for this mail: the same in repeated calls.
     idempotency_key: IdempotencyKey,
+    /// The `etag` of the draft that is meant.
+    #[schemars(length(max = 20))]
+    etag: Option<String>,
 }
 
+/// How often a draft that is saved while it is sent is read again.
+const READINGS: usize = 4;
+
 async fn run(call: &Call<'_>, input: Input) -> Result<Value, Failure> {
+    let wanted = input.etag.as_deref().map(drafting::version).transpose()?;
+    let mut readings = 1;
+    loop {
+        match once(call, &input, wanted).await {
+            // Whoever named no version means the one that is there.
+            Err(failure)
+                if failure.code == ErrorCode::Conflict
+                    && wanted.is_none()
+                    && readings < READINGS =>
+            {
+                readings += 1;
+            }
+            answer => return answer,
+        }
+    }
+}
+
+/// Sends the draft as it is now, or in the version that is wanted.
+async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Value, Failure> {
+    let (key, id) = (&input.idempotency_key.0, input.draft_id);
     // The draft has gone when the mail was queued: a repeated call finds it by its key.
-    if let Some(answer) = sending::repeated(call, &input.idempotency_key.0, input.draft_id).await? {
+    if let Some(answer) = sending::repeated(call, key, id).await? {
         return Ok(answer);
     }
-    let row = drafting::draft(call, input.draft_id).await?;
+    let row = match drafting::draft(call, id).await {
+        Ok(row) => row,
+        // Another call with the same key may have sent it just now.
+        Err(failure) => {
+            return sending::repeated(call, key, id)
+                .await?
+                .ok_or(failure);
+        }
+    };
     let document = Document::read(&row)?;
-    let arguments = document.arguments(&input.idempotency_key.0)?;
+    let arguments = document.arguments(key)?;
     let intent = match document.kind {
         Kind::Send => {
             let mail: mail_send::Input = schema::read(arguments)?;
@@ -74,6 +110,10 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Value, Failure> {
             Intent::forward(mail)
         }
     };
-    let fingerprint = sending::draft_fingerprint(call, input.draft_id)?;
-    sending::run(call, intent.of_draft(input.draft_id), fingerprint).await
+    let fingerprint = sending::draft_fingerprint(call, id)?;
+    let sent = SentDraft {
+        id,
+        version: wanted.unwrap_or(row.version),
+    };
+    sending::run(call, intent.of_draft(sent), fingerprint).await
 }

@@ -3,7 +3,7 @@
 use postroom_types::{Dialect, DraftId, ErrorCode, Level, Permission};
 use serde_json::{Map, Value};
 
-use super::drafting::{self, Document, Draft};
+use super::drafting::{self, Changed, Document, Draft};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -15,7 +15,8 @@ pub const ROW: Operation = Operation {
     name: "draft_update",
     title: "Change a draft",
     description: "Change a draft: arguments in `mail` replace those of the same name, null takes one out, and all others stay. With \
-        `etag` it is changed only if nobody saved it since.",
+        `etag` it is changed only if nobody saved it since; whoever names it has read the draft and stands for all of it, \
+        also for what a key that may write to fewer people put in.",
     toolset: Toolset::Admin,
     permission: Permission::MessagesSend,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -57,12 +58,14 @@ pub struct Input {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Draft, Failure> {
     let row = drafting::draft(call, input.draft_id).await?;
-    let version = match &input.etag {
-        Some(etag) => etag
-            .parse()
-            .map_err(|_| Failure::invalid("etag", "is none of this draft"))?,
-        // Two who change it at once do not undo each other.
-        None => row.version,
+    let changed = Changed {
+        id: row.id,
+        version: match &input.etag {
+            Some(etag) => drafting::version(etag)?,
+            // Two who change it at once do not undo each other.
+            None => row.version,
+        },
+        has_read: input.etag.is_some(),
     };
     let mut document = Document::read(&row)?;
     for (name, value) in input.mail {
@@ -71,5 +74,5 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Draft, Failure> {
             value => drop(document.mail.insert(name, value)),
         }
     }
-    drafting::save(call, Some(row.id), &document, Some(version)).await
+    drafting::save(call, &document, Some(changed)).await
 }

@@ -3,7 +3,7 @@
 
 use postroom_core::{Command, DraftRow, Outcome, PutDraft};
 use postroom_store::read;
-use postroom_types::{DraftId, ErrorCode, IdentityId, Timestamp};
+use postroom_types::{DraftId, ErrorCode, IdentityId, KeyId, Timestamp};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -58,8 +58,14 @@ pub struct Draft {
     kind: Kind,
     /// The arguments of that operation.
     mail: Map<String, Value>,
-    /// Changes with each save; a later save may name it.
+    /// Changes with each save; a later save, or draft_send, may name it.
     etag: String,
+    /// The key that saved it last; null for a person on the server's machine.
+    updated_by: Option<KeyId>,
+    /// To whom it may be sent, whoever sends it: the narrowest `send_scope` of the keys that saved it. A save with `etag`
+    /// stands for all of it.
+    #[schemars(extend("enum" = ["thread", "known", "anyone"]))]
+    send_scope: String,
     /// When it was first saved.
     created_at: Timestamp,
     /// When it was last saved.
@@ -75,6 +81,8 @@ impl Draft {
             kind: document.kind,
             mail: document.mail,
             etag: row.version.to_string(),
+            updated_by: row.saved_by,
+            send_scope: row.scope.as_str().to_owned(),
             created_at: row.created_at,
             updated_at: row.updated_at,
         })
@@ -151,20 +159,39 @@ pub(super) async fn draft(call: &Call<'_>, id: DraftId) -> Result<DraftRow, Fail
         .ok_or_else(|| ErrorCode::DraftNotFound.into())
 }
 
+/// The version that an etag names.
+///
+/// # Errors
+/// A bad argument.
+pub(super) fn version(etag: &str) -> Result<u64, Failure> {
+    etag.parse()
+        .map_err(|_| Failure::invalid("etag", "is none of this draft"))
+}
+
+/// What a save changes.
+pub(super) struct Changed {
+    pub(super) id: DraftId,
+    pub(super) version: u64,
+    /// Whether the caller named that version, and so has read it.
+    pub(super) has_read: bool,
+}
+
 /// Saves a draft.
 pub(super) async fn save(
     call: &Call<'_>,
-    id: Option<DraftId>,
     document: &Document,
-    version: Option<u64>,
+    changed: Option<Changed>,
 ) -> Result<Draft, Failure> {
     document.check()?;
     let put = PutDraft {
         tenant: call.scope()?.tenant(),
         identity: call.identity()?,
-        id,
+        id: changed.as_ref().map(|changed| changed.id),
         document: serde_json::to_string(document).map_err(|_| ErrorCode::InternalError)?,
-        version,
+        version: changed.as_ref().map(|changed| changed.version),
+        by: call.actor.key,
+        scope: call.actor.send_scope(),
+        has_read: changed.is_some_and(|changed| changed.has_read),
     };
     match call.room.store().transact(Command::PutDraft(put)).await? {
         Outcome::Draft(row) => Draft::new(&row),

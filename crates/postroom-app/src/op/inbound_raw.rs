@@ -18,7 +18,9 @@ pub const ROW: Operation = Operation {
     name: "inbound_raw",
     title: "Put in a raw message",
     description: "Put one raw message (RFC 5322, at most 26,214,400 bytes) into a mailbox, as if it had arrived. The bytes are stored \
-        before the answer; reading follows. With `archive` it is taken in as old mail: nothing is announced and its own dates hold.",
+        before the answer; reading follows. With `archive` it is taken in as old mail: nothing is announced and its own dates hold. \
+        What an agent's key puts in vouches for nobody: whom it names may not be written to for that, and no report in it \
+        is believed.",
     toolset: Toolset::Admin,
     permission: Permission::MessagesWrite,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -73,18 +75,19 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input, body: Bytes) -> Result<Output, Failure> {
     if body.is_empty() {
         return Err(Failure::invalid(
-            "",
-            "the body is empty; send the raw message as the body",
+            "body",
+            "is empty; send the raw message as the body",
         ));
     }
     if body.len() > RAW_MAIL_BYTES {
-        return Err(ErrorCode::MessageTooLarge.into());
+        return Err(Failure::too_large(RAW_MAIL_BYTES as u64));
     }
     let recipient = Recipient {
         tenant: call.scope()?.tenant(),
         identity: call.identity()?,
         delivered_to: None,
     };
+    let by_agent = call.actor.level == Level::Identity;
     let raw = body.to_vec();
     let received = if input.archive {
         let mail = ArchiveMail {
@@ -92,13 +95,17 @@ async fn run(call: &Call<'_>, input: Input, body: Bytes) -> Result<Output, Failu
             recipient,
             read: input.read,
             file_time: input.file_time,
+            by_agent,
         };
         call.room.take_in(mail).await?
     } else {
         let arrival = Arrival {
             raw,
             recipients: vec![recipient],
-            via: Via::Raw,
+            via: match by_agent {
+                true => Via::AgentRaw,
+                false => Via::Raw,
+            },
             source_ip: None,
             mail_from: input.mail_from,
             headers: std::collections::BTreeMap::new(),

@@ -1,6 +1,6 @@
 //! `key_create`: a new API key.
 
-use postroom_core::{Command, CreateKey, KeyGrants, Outcome};
+use postroom_core::{Command, CreateKey, KeyGrants, Mode, Outcome, SendScope as Scope};
 use postroom_store::read;
 use postroom_types::{
     Address, Dialect, ErrorCode, IdentityId, Level, Permission, TenantId, Timestamp,
@@ -70,8 +70,9 @@ pub struct Input {
     /// default), `known` also writes to people the mailbox has exchanged mail with, `anyone` to everybody (the default
     /// of wider keys).
     send_scope: Option<SendScope>,
-    /// Says that a key may read mail of strangers and write to anyone: whoever writes to it can then have it write to
-    /// whomever they name. A key that would do both is refused without it.
+    /// Says that a key may read text of strangers (mail, events, todos, attachments, found or in lists) and write to
+    /// anyone: whoever writes to it can then have it write to whomever they name. A key that would do both is refused
+    /// without it.
     #[serde(default)]
     accept_untrusted_send: bool,
     /// Live or test.
@@ -94,7 +95,7 @@ pub enum SendScope {
     Anyone,
 }
 
-impl From<SendScope> for postroom_core::SendScope {
+impl From<SendScope> for Scope {
     fn from(scope: SendScope) -> Self {
         match scope {
             SendScope::Thread => Self::Thread,
@@ -117,7 +118,7 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let permissions = permissions(input.level, input.permissions)?;
     check_not_wider(call.actor, input.level, &permissions)?;
-    let send_scope = input.send_scope.map(postroom_core::SendScope::from);
+    let send_scope = input.send_scope.map(Scope::from);
     check_untrusted_send(
         input.level,
         &permissions,
@@ -129,9 +130,10 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         queues: input.queues,
         replay_targets: input.replay_targets.unwrap_or_default(),
     };
-    check_grants_not_wider(call.actor, &grants)?;
-    let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;
+    check_grants_not_wider(call.actor, input.level, &permissions, &grants)?;
     let mode = input.mode.into();
+    check_mode_not_wider(call.actor, mode)?;
+    let (tenant, identity) = owner(call, input.level, input.identity.as_deref()).await?;
     let minted = call.room.store().mint_key(mode)?;
     let command = Command::CreateKey(CreateKey {
         name: input.name,
@@ -192,28 +194,50 @@ pub(super) fn check_not_wider(
 fn check_untrusted_send(
     level: Level,
     permissions: &[Permission],
-    asked: Option<postroom_core::SendScope>,
+    asked: Option<Scope>,
     accepted: bool,
 ) -> Result<(), Failure> {
-    let scope = asked.unwrap_or_else(|| postroom_core::SendScope::of_level(level));
-    let holds = |wanted: Permission| permissions.contains(&wanted);
-    let both = holds(Permission::MessagesSend) && holds(Permission::MessagesRead);
-    if accepted || !both || scope != postroom_core::SendScope::Anyone {
+    let scope = asked.unwrap_or_else(|| Scope::of_level(level));
+    let reads: Vec<&str> = permissions
+        .iter()
+        .filter(|permission| permission.shows_strangers_text())
+        .map(|permission| permission.as_str())
+        .collect();
+    let both = permissions.contains(&Permission::MessagesSend) && !reads.is_empty();
+    if accepted || !both || scope != Scope::Anyone {
         return Ok(());
     }
     let refused = Failure::invalid(
         "accept_untrusted_send",
-        "must be true for a key that reads mail of strangers and writes to anyone",
+        "must be true for a key that reads text of strangers and writes to anyone",
     );
-    Err(refused.with("reason", "untrusted_send").advising(
-        "Use send_scope thread or known, leave messages:read out, or set accept_untrusted_send when you accept that mail can steer it.",
+    let refused = refused.with("reason", "untrusted_send");
+    Err(refused.with("permissions", reads).advising(
+        "Use send_scope thread or known, leave out what details.permissions lists, or set accept_untrusted_send when you accept that such text can steer it.",
     ))
 }
 
-/// A key that was granted some queues grants no others, and none writes to more people than its maker.
-pub(super) fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result<(), Failure> {
-    let wider = |scope| reach(scope) > reach(actor.send_scope());
-    if asked.send_scope.is_some_and(wider) {
+/// A test key makes test keys.
+pub(super) fn check_mode_not_wider(actor: &Actor, mode: Mode) -> Result<(), Failure> {
+    match actor.test && mode != Mode::Test {
+        true => Err(ErrorCode::KeyScopeExceeded.into()),
+        false => Ok(()),
+    }
+}
+
+/// A key that was granted some queues grants no others, and none writes to more people than its maker,
+/// whether that was asked for or is what its level has.
+pub(super) fn check_grants_not_wider(
+    actor: &Actor,
+    level: Level,
+    permissions: &[Permission],
+    asked: &KeyGrants,
+) -> Result<(), Failure> {
+    let sends = permissions.contains(&Permission::MessagesSend);
+    let scope = asked
+        .send_scope
+        .or(sends.then(|| Scope::of_level(level)));
+    if scope.is_some_and(|scope| scope > actor.send_scope()) {
         return Err(ErrorCode::KeyScopeExceeded.into());
     }
     let Some(own) = &actor.grants.queues else {
@@ -227,15 +251,6 @@ pub(super) fn check_grants_not_wider(actor: &Actor, asked: &KeyGrants) -> Result
         Ok(())
     } else {
         Err(ErrorCode::KeyScopeExceeded.into())
-    }
-}
-
-/// How many people a send scope reaches, for comparison.
-fn reach(scope: postroom_core::SendScope) -> u8 {
-    match scope {
-        postroom_core::SendScope::Thread => 0,
-        postroom_core::SendScope::Known => 1,
-        postroom_core::SendScope::Anyone => 2,
     }
 }
 

@@ -62,7 +62,8 @@ fn default_overlap_hours() -> u64 {
 async fn run(call: &Call<'_>, input: Input) -> Result<key_create::Output, Failure> {
     let key = key_in_reach(call, input.key_id).await?;
     key_create::check_not_wider(call.actor, key.level, &key.permissions)?;
-    key_create::check_grants_not_wider(call.actor, &key.grants)?;
+    key_create::check_grants_not_wider(call.actor, key.level, &key.permissions, &key.grants)?;
+    key_create::check_mode_not_wider(call.actor, key.mode)?;
     let minted = call.room.store().mint_key(key.mode)?;
     let command = Command::RotateKey(RotateKey {
         tenant: key.tenant_id,

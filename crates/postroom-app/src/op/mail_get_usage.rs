@@ -14,8 +14,8 @@ use crate::{
 pub const ROW: Operation = Operation {
     name: "mail_get_usage",
     title: "See what may be sent",
-    description: "See how many recipients this workspace and your mailbox have written to today and how many more they may. Look \
-        before you send many mails. A call that was refused for a limit stored nothing: repeat it with the same \
+    description: "See how many recipients this workspace and your mailbox have written to today and how many more they may. Every \
+        caller below the platform may look. Look before you send many mails. A call that was refused for a limit stored nothing: repeat it with the same \
         `idempotency_key` after `resets_at`.",
     toolset: Toolset::Mail,
     permission: Permission::UsageRead,

@@ -1,7 +1,7 @@
 //! `mail_reply`: an answer in its thread.
 
 use postroom_core::SendOperation;
-use postroom_types::{Dialect, Level, MessageId, Permission};
+use postroom_types::{Dialect, Level, MessageId, Permission, limit};
 
 use super::sending::{
     self, Intent,
@@ -67,7 +67,7 @@ pub struct Input {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) html: Option<String>,
     /// Files.
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = limit::SEND_ATTACHMENTS))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attachments: Option<Vec<Attachment>>,
     /// Whether somebody decided on this answer.

@@ -1,7 +1,7 @@
 //! `mail_send`: a new mail.
 
 use postroom_core::SendOperation;
-use postroom_types::{Dialect, Level, Permission, ThreadId};
+use postroom_types::{Dialect, Level, Permission, ThreadId, limit};
 
 use super::sending::{
     self, Intent,
@@ -22,8 +22,8 @@ pub const ROW: Operation = Operation {
     description: "Send a new mail. To answer one, use mail_reply. Give `text`, `html` or both. Take a new `idempotency_key` for \
         each new mail and the same one when you repeat a call: a repeat sends nothing and says `deduplicated`. The mail is \
         queued and leaves soon; read it again to see in `status` and `deliveries` what became of it, and never send it \
-        anew because it is still on its way or `uncertain`. `policy_denied` says why this key may not write to a recipient and \
-        what to do.",
+        anew because it is still on its way or `uncertain`. A mail that rules keep from everybody has `status` suppressed: it \
+        goes to nobody. `policy_denied` says why you may not write to a recipient and what to do.",
     toolset: Toolset::Mail,
     permission: Permission::MessagesSend,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -71,7 +71,7 @@ pub struct Input {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) html: Option<String>,
     /// Files.
-    #[schemars(length(max = 10))]
+    #[schemars(length(max = limit::SEND_ATTACHMENTS))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attachments: Option<Vec<Attachment>>,
     /// What kind of mail; `marketing` needs `unsubscribe` and `consent`.
@@ -97,7 +97,8 @@ pub struct Input {
     /// With kind `marketing`: `{url}`, https, that ends the subscription.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unsubscribe: Option<Open>,
-    /// With kind `marketing`: how the recipients agreed.
+    /// With kind `marketing`: how the recipients agreed, an object in names of your own with at least one
+    /// entry, such as `{"source": "sign-up form", "at": "2026-11-30"}`. It is not sent and not kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) consent: Option<Open>,
 }

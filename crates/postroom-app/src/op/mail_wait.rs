@@ -59,7 +59,8 @@ pub struct Input {
     subject_contains: Option<String>,
     /// Only mail that joins this thread.
     thread_id: Option<ThreadId>,
-    /// `any` mail, or a `reply` in a thread we have written in. `verification` is not available yet.
+    /// `any` mail, or a `reply`: mail that came after our own latest in its thread, or that answers one of
+    /// ours and that we have not answered. `verification` is not available yet.
     #[serde(default)]
     kind: Kind,
     /// Only mail that came in after this; now when left out.
@@ -87,7 +88,7 @@ enum Kind {
     /// Any mail.
     #[default]
     Any,
-    /// Mail in a thread we have written in.
+    /// An answer to mail of ours.
     Reply,
     /// Mail with a code or link.
     Verification,
@@ -263,27 +264,44 @@ impl Look {
         if !(from_fits && subject_fits) {
             return Ok(false);
         }
-        if self.kind != Kind::Reply {
-            return Ok(true);
+        match self.kind {
+            Kind::Reply => is_reply(call, message).await,
+            Kind::Any | Kind::Verification => Ok(true),
         }
-        let (store, scope) = (call.room.store(), call.scope()?);
-        let before = Some((Timestamp::from_ms(i64::MIN), 0));
-        let thread = read::thread_messages(
-            store,
-            scope,
-            message.row.thread_id,
-            before,
-            THREAD_LOOKED_AT,
-        );
-        Ok(thread
-            .await?
-            .iter()
-            .any(|other| other.row.direction == Direction::Outbound))
     }
 }
 
-/// Messages of a thread among which one of ours is looked for.
+/// Messages of a thread among which ours are looked for, on each side of the one in question.
 const THREAD_LOOKED_AT: usize = 200;
+/// A clock of somebody else may put a message so much behind one that it came before.
+const CLOCK_MS: i64 = 10 * 60 * 1_000;
+
+/// Whether a message answers mail of ours: it came after our latest in the thread, or it names one of
+/// ours and nobody answered it since.
+async fn is_reply(call: &Call<'_>, message: &Stored) -> Result<bool, Failure> {
+    let row = &message.row;
+    let near = Some((row.sort_at.plus_ms(-CLOCK_MS), 0));
+    let (mut before, mut after) = (false, false);
+    let (mut names_ours, mut answered) = (false, false);
+    for from in [None, near] {
+        let (store, scope) = (call.room.store(), call.scope()?);
+        let found = read::thread_messages(store, scope, row.thread_id, from, THREAD_LOOKED_AT);
+        for own in found.await? {
+            if own.row.direction != Direction::Outbound {
+                continue;
+            }
+            let later = own.row.num > row.num;
+            before |= !later;
+            after |= later;
+            names_ours |= message.doc.in_reply_to.contains(&own.row.rfc_message_id);
+            answered |= later && own.doc.in_reply_to.contains(&row.rfc_message_id);
+        }
+    }
+    Ok(match after {
+        true => names_ours && !answered,
+        false => before,
+    })
+}
 
 impl Sender {
     fn named(from: &str) -> Option<Self> {

@@ -1,6 +1,6 @@
 //! `outbox_list`: what a mailbox, or all of a tenant, sent.
 
-use postroom_core::SendState;
+use postroom_core::{MessageStatus, SendRow, SendState};
 use postroom_store::read::{self, SendFilter};
 use postroom_types::{
     Dialect, ErrorCode, IdentityId, Level, Mailbox, MessageId, Permission, TenantId, ThreadId,
@@ -9,9 +9,10 @@ use postroom_types::{
 
 use super::{reading, sending};
 use crate::{
-    Failure,
+    Failure, authorise,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
+    transport::LATER,
     view::{self, ContentNotice, Delivery, visible},
 };
 
@@ -47,8 +48,9 @@ pub const ROW: Operation = Operation {
 pub struct Input {
     /// The tenant; only a key of the whole deployment needs it.
     tenant_id: Option<TenantId>,
-    /// Only mail of this mailbox, by its id.
-    identity_id: Option<IdentityId>,
+    /// Only mail of this mailbox: its id or an address of it.
+    #[schemars(length(max = 254))]
+    identity: Option<String>,
     /// Only mail that is this far.
     state: Option<State>,
     /// Mails per page.
@@ -125,9 +127,9 @@ pub struct Item {
     status: String,
     /// How far it is.
     state: String,
-    /// Why, where that is known.
+    /// Why the whole has this status, where that is known.
     reason: Option<String>,
-    /// The transport that it was queued for.
+    /// The transport that it was queued for; `later` where the server is to say it.
     transport: String,
     /// From which address.
     from: Option<Mailbox>,
@@ -143,17 +145,30 @@ pub struct Item {
     deliveries: Vec<Delivery>,
 }
 
+/// Why the whole has its status: the words of the first recipient whose status it is. A mail that waits
+/// has the words of its last try.
+fn why(row: &SendRow, status: MessageStatus, deliveries: &[Delivery]) -> Option<String> {
+    let whole = status.as_str();
+    let mut of_status = deliveries
+        .iter()
+        .filter(|delivery| delivery.status == whole)
+        .peekable();
+    match of_status.peek() {
+        Some(_) => of_status.find_map(|delivery| delivery.reason.clone()),
+        None => row.reason.as_deref().map(visible),
+    }
+}
+
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let (store, scope) = (call.room.store(), call.scope()?);
-    if let Some(named) = input.identity_id
-        && read::identity(store, scope, named).await?.is_none()
-    {
-        return Err(ErrorCode::IdentityNotFound.into());
-    }
+    let identity = match &input.identity {
+        Some(named) => Some(authorise::look_up(call.room, scope, named).await?),
+        None => None,
+    };
     let below: Option<u64> = call.open_cursor(&input, input.cursor.as_deref())?;
     let wanted = input.limit as usize;
     let filter = SendFilter {
-        identity: input.identity_id,
+        identity,
         state: input.state.map(SendState::from),
         below,
         limit: wanted + 1,
@@ -180,8 +195,11 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
             kind: row.kind.as_str().to_owned(),
             status: stored.row.status.as_str().to_owned(),
             state: row.state.as_str().to_owned(),
-            reason: row.reason.as_deref().map(visible),
-            transport: row.transport,
+            reason: why(&row, stored.row.status, &fate.deliveries),
+            transport: match row.transport == LATER && row.attempt > 0 {
+                true => call.room.transport.configured().to_owned(),
+                false => row.transport,
+            },
             from: stored.doc.from.as_ref().map(reading::mailbox),
             subject: stored.doc.subject.as_deref().map(visible),
             attempts: row.attempt,

@@ -7,7 +7,7 @@ use postroom_compose::{
     emit::{Options, Target},
 };
 use postroom_core::{AddressStatus, Recipient};
-use postroom_mail::compose::{Content, Outgoing, compose as write};
+use postroom_mail::compose::{ComposeError, Content, Outgoing, compose as write};
 use postroom_store::read;
 use postroom_types::{
     Dialect, DocumentSessionId, ErrorCode, Level, Mailbox, MessageId, Permission,
@@ -172,9 +172,11 @@ async fn mail(call: &Call<'_>, compiled: compose::emit::Compiled) -> Result<Vec<
     };
     match write(&outgoing) {
         Ok(composed) => Ok(composed.bytes),
-        Err(error) => {
-            tracing::debug!(%error, "a compiled document gives no mail");
-            Err(ErrorCode::MessageTooLarge.into())
-        }
+        Err(ComposeError::TooLarge { max_bytes, .. }) => Err(Failure::too_large(max_bytes as u64)),
+        Err(error) => Err(Failure::argument(
+            Dialect::Events,
+            "document",
+            &format!("gives no mail: {error}"),
+        )),
     }
 }

@@ -18,7 +18,8 @@ pub(crate) mod policy;
 mod refused;
 pub(crate) mod usage;
 
-use postroom_core::{Command, Outcome, SentOutcome};
+use postroom_core::{Command, Outcome, QueueMessage, SendKind, SentOutcome};
+use postroom_search::Doc;
 use postroom_store::read;
 use postroom_types::{DraftId, ErrorCode, Permission};
 use serde_json::Value;
@@ -32,6 +33,7 @@ pub(crate) use refused::detailed;
 use crate::{
     Failure,
     operation::{Annotations, Call},
+    room::searchable,
 };
 
 pub(crate) use crate::operation::DRY_RUN;
@@ -81,18 +83,43 @@ pub(super) async fn run(
 ) -> Result<Value, Failure> {
     let dry_run = call.context.includes(DRY_RUN);
     let own_words = intent.is_own_words();
+    let misplaced = own_words && intent.kind == SendKind::AutoReply;
     if intent.passes_mail_on() {
         may_read(call, Permission::MessagesRead)?;
     }
     let written = mail::write(call, intent, fingerprint, dry_run).await?;
     let faults = written.faults;
+    let id = written.queue.id;
+    let handover = &call.room.indexing.handover;
+    if let Some(doc) = words(&written.queue).filter(|_| !dry_run) {
+        handover.put(id, doc);
+    }
     let command = Command::QueueMessage(Box::new(written.queue));
-    match call.room.store().transact(command).await {
+    let answer = call.room.store().transact(command).await;
+    if !matches!(&answer, Ok(Outcome::Sent(sent)) if sent.message_id == id) {
+        handover.take(id);
+    }
+    match answer {
         Ok(Outcome::Sent(sent)) => answer::queued(call, &sent, own_words).await,
         Ok(Outcome::WouldSend(recipients)) => Ok(answer::would_send(&recipients)),
         Ok(_) => Err(ErrorCode::InternalError.into()),
-        Err(error) => Err(faults.name(error)),
+        Err(error) => {
+            let failure = faults.name(error);
+            Err(match failure.code {
+                ErrorCode::AutoReplyNotAllowed if misplaced => failure.advising(
+                    "Use mail_reply with kind auto_reply, or leave kind out of a new mail.",
+                ),
+                _ => failure,
+            })
+        }
     }
+}
+
+/// The words of a mail for the index, which else reads them back; those of files are not known here.
+fn words(queue: &QueueMessage) -> Option<Doc> {
+    let doc = &queue.mail.as_ref()?.draft.doc;
+    let plain = doc.attachments.is_empty();
+    plain.then(|| searchable(doc, Vec::new()))
 }
 
 /// Whoever may not read something sends it to nobody either.
@@ -137,7 +164,8 @@ pub(super) fn draft_fingerprint(call: &Call<'_>, draft: DraftId) -> Result<[u8; 
 
 /// As [`ERRORS`], for a draft.
 pub(super) const DRAFT_ERRORS: &[ErrorCode] = &{
-    let mut all = [ErrorCode::DraftNotFound; ERRORS.len() + 1];
+    let mut all = [ErrorCode::DraftNotFound; ERRORS.len() + 2];
+    all[ERRORS.len()] = ErrorCode::Conflict;
     let mut place = 0;
     while place < ERRORS.len() {
         all[place] = ERRORS[place];

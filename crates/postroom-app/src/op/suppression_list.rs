@@ -16,7 +16,8 @@ pub const ROW: Operation = Operation {
     name: "suppression_list",
     title: "List suppressed addresses",
     description: "List addresses that the tenant's mailboxes do not write to: mail to them came back for good, their owners complained \
-        or left, or somebody put them here. Only a masked form of each is kept.",
+        or left, or somebody put them here. Only a masked form of each is kept; its `id` takes it off the list by \
+        suppression_remove.",
     toolset: Toolset::Admin,
     permission: Permission::SuppressionsManage,
     levels: &[Level::Tenant, Level::Platform],

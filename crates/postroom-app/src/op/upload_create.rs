@@ -14,8 +14,8 @@ use crate::{
 pub const ROW: Operation = Operation {
     name: "upload_create",
     title: "Upload a file",
-    description: "Upload one file of at most 20 MiB to attach to a mail: the body is the file, the content type its media type. Give the \
-        answer's `id` as `content_base64` of an attachment within 24 hours.",
+    description: "Upload one file of at most 20 MiB to attach to a mail: the body is the file itself and no form, the content type its \
+        media type. Give the answer's `id` as `content_base64` of an attachment within 24 hours.",
     toolset: Toolset::Admin,
     permission: Permission::MessagesSend,
     levels: &[Level::Identity, Level::Tenant, Level::Platform],
@@ -72,8 +72,8 @@ pub struct Output {
 async fn run(call: &Call<'_>, input: Input, body: Bytes) -> Result<Output, Failure> {
     if body.is_empty() {
         return Err(Failure::invalid(
-            "",
-            "the body is empty; send the file as the body",
+            "body",
+            "is empty; send the file as the body",
         ));
     }
     if body.len() as u64 > limit::UPLOAD_BYTES {

@@ -100,8 +100,13 @@ pub(crate) async fn withheld(
     Ok(lacking.then_some(Permission::QuarantineReview))
 }
 
-/// A todo with its payload, for the one who claimed it.
-pub(crate) async fn with_payload(call: &Call<'_>, row: &TodoRow) -> Result<ClaimedTodo, Failure> {
+/// A todo with its payload, for the one who claimed it; `own` is the payload that came with the
+/// claim.
+async fn with_payload(
+    call: &Call<'_>,
+    row: &TodoRow,
+    own: Option<String>,
+) -> Result<ClaimedTodo, Failure> {
     let event = event(call, row).await?;
     let lacking = match &event {
         Some(event) => withheld(call, event).await?,
@@ -109,7 +114,10 @@ pub(crate) async fn with_payload(call: &Call<'_>, row: &TodoRow) -> Result<Claim
     };
     let bytes = match lacking {
         Some(_) => None,
-        None => payload(call, row, event.as_ref()).await?,
+        None => match own {
+            Some(own) => Some(own.into_bytes()),
+            None => payload(call, row, event.as_ref()).await?,
+        },
     };
     let payload = bytes.map(|bytes| Payload::new(bytes, call.for_agent()));
     let mut todo = Todo::from(row);
@@ -260,7 +268,7 @@ async fn claim(call: &Call<'_>, claimed: Claimed, seq: u64) -> Result<Claim, Fai
         }
     };
     Ok(Claim {
-        todo: with_payload(call, row).await?,
+        todo: with_payload(call, row, claimed.payload).await?,
         lease_token: claimed.lease_token.0,
         attempt_seq: seq,
         prior_attempts: prior.iter().map(Attempt::from).collect(),

@@ -16,7 +16,9 @@ mod unpack;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use postroom_core::{Arrive, ArriveOutcome, Command, Outcome, Refusal, SourceRow, SourceState};
+use postroom_core::{
+    Arrive, ArriveOutcome, Command, Outcome, Refusal, Reporter, SourceRow, SourceState,
+};
 use postroom_store::{SealedFor, StoreError, read};
 use postroom_types::{ErrorCode, IdentityId, SourceId};
 use postroom_webhook::{
@@ -176,15 +178,22 @@ impl Room {
             let told: Vec<_> = arrivals
                 .iter()
                 .filter(|arrive| arrive.verified)
-                .flat_map(|arrive| {
-                    let provider = &door.row.provider;
-                    reports::of_provider(provider, arrive.tenant, &arrive.raw.bytes)
+                .filter_map(|arrive| {
+                    let row = &door.row;
+                    let reporter = row
+                        .identity_id
+                        .map_or(Reporter::Transport, Reporter::TransportOf);
+                    let body = &arrive.raw.bytes;
+                    reports::of_provider(&row.provider, arrive.tenant, reporter, body)
                 })
                 .collect();
             match self.store_arrivals(arrivals).await {
                 Ok(outcomes) => {
-                    if outcomes.iter().any(|outcome| !outcome.duplicate) {
-                        self.note_told(told);
+                    // Of a repeated delivery too: the first one's report may not have been noted, and
+                    // saying the same again changes nothing.
+                    if let Err(error) = reports::record_told(&self.store, told, self.now()).await {
+                        tracing::error!(%error, "a provider's report could not be noted");
+                        return answer::unavailable();
                     }
                     return answer::accepted(&door.row, door.provider, trust, &outcomes);
                 }
@@ -196,15 +205,6 @@ impl Room {
             }
         }
         answer::unavailable()
-    }
-
-    /// Notes beside the answer what a provider told of mail that was sent.
-    fn note_told(&self, told: Vec<postroom_core::DeliveryReport>) {
-        if told.is_empty() {
-            return;
-        }
-        let (store, stop) = (self.store.clone(), self.stop.clone());
-        self.beside(reports::record_of_provider(store, stop, told));
     }
 
     /// Verifies a request and judges what it brings.

@@ -2,7 +2,7 @@
 
 use postroom_core::{Command, CreateKey, Mode, OwnerLinkRow};
 use postroom_store::{StoreError, read};
-use postroom_types::{Level, Permission, Reach, Secret, TenantScope};
+use postroom_types::{Level, Permission, Reach, Secret, TenantScope, Timestamp};
 
 use super::{OpenError, Room};
 
@@ -60,6 +60,14 @@ impl Room {
         if read::person_signed_in(&self.store).await? {
             return Ok(None);
         }
+        Ok(Some(self.new_owner_link().await?.0))
+    }
+
+    /// A new owner link's token and its end; links that nobody used end.
+    ///
+    /// # Errors
+    /// [`StoreError`]: none was made.
+    pub async fn new_owner_link(&self) -> Result<(Secret<String>, Timestamp), StoreError> {
         let minted = self.store.mint_token()?;
         let now = self.now();
         let link = OwnerLinkRow {
@@ -68,7 +76,8 @@ impl Room {
             expires_at: now.plus_ms(OWNER_LINK_LIFE_MS),
             used_at: None,
         };
+        let expires_at = link.expires_at;
         self.store.transact(Command::CreateOwnerLink(link)).await?;
-        Ok(Some(minted.token))
+        Ok((minted.token, expires_at))
     }
 }

@@ -44,7 +44,7 @@ pub(crate) struct Indexing {
     moved: watch::Sender<u64>,
     asked: watch::Sender<u64>,
     /// Documents of messages that were just stored.
-    pub(super) handover: Handover,
+    pub(crate) handover: Handover,
 }
 
 impl Default for Indexing {

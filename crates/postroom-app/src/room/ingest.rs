@@ -234,9 +234,17 @@ fn prepare(
         let parsed = postroom_mail::parse_enveloped(&raw, event.mail_from.as_deref());
         let mut draft = Draft::new(parsed, event.delivered_to.clone());
         draft.thread = thread;
+        draft.doc.unvouched = !event.trust_mode.vouches();
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);
         let report = reports::read(&event, &raw, draft.kind);
+        // What became of a mail stands in its thread; few reports name it in a header.
+        let about = report
+            .as_ref()
+            .and_then(|report| report.original_message_id.as_deref());
+        if let Some(original) = about {
+            draft.joins(original);
+        }
         (draft, doc, report)
     }));
     let Ok((draft, doc, report)) = read else {

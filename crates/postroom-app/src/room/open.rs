@@ -54,6 +54,9 @@ pub struct RoomOptions {
     pub egress: Option<Arc<Egress>>,
     /// By which way sent mail leaves.
     pub transport: TransportOptions,
+    /// Whether mail that waits is handed over. A command that holds the folder for a moment leaves that to
+    /// the server, which alone knows by which way.
+    pub hands_over: bool,
     /// Whether reply addresses of mail in a thread carry its token, as `local+tag`.
     pub reply_tokens: bool,
     /// How long deliveries are kept.
@@ -74,6 +77,7 @@ impl RoomOptions {
             url: URL.to_owned(),
             egress: None,
             transport: TransportOptions::default(),
+            hands_over: true,
             reply_tokens: false,
             retention: Retention::default(),
         }
@@ -142,6 +146,10 @@ impl Room {
             Some(egress) => egress,
             None => Arc::new(Egress::new(EgressPolicy::default())?),
         };
+        let mut transport = Transport::open(options.transport, &egress)?;
+        if !options.hands_over {
+            transport = transport.of_another_process();
+        }
         let default_tenant = first_tenant(&store, &workers, &options.hostname).await?;
         let room = Arc::new(Self {
             clock: options.clock,
@@ -153,7 +161,7 @@ impl Room {
             kept: Kept::default(),
             labels: Labels::default(),
             sources: Sources::default(),
-            transport: Transport::open(options.transport, &egress)?,
+            transport,
             reply_tokens: options.reply_tokens,
             egress,
             retention: options.retention,
@@ -168,7 +176,9 @@ impl Room {
         });
         room.tasks.spawn(deliveries::run(Arc::clone(&room)));
         room.tasks.spawn(ingest::run(Arc::clone(&room)));
-        room.tasks.spawn(outbox::run(Arc::clone(&room)));
+        if options.hands_over {
+            room.tasks.spawn(outbox::run(Arc::clone(&room)));
+        }
         room.tasks.spawn(sweep::run(Arc::clone(&room)));
         room.tasks.spawn(retention::run(Arc::clone(&room)));
         room.tasks.spawn(indexing::run(Arc::clone(&room)));

@@ -7,7 +7,7 @@ use postroom_core::{
     Receive, Recipient, TenantStatus, TrustMode,
 };
 use postroom_store::{StoreError, read};
-use postroom_types::{Address, MessageId, Timestamp};
+use postroom_types::{Address, MessageId, TenantId, Timestamp};
 
 use super::Room;
 
@@ -36,8 +36,10 @@ pub enum Via {
     Smtp,
     /// LMTP.
     Lmtp,
-    /// The raw-message route, with a key.
+    /// The raw-message route, with a key of a tenant or of the deployment.
     Raw,
+    /// The raw-message route, with the key of the mailbox's own agent.
+    AgentRaw,
     /// From a mailbox of this deployment, without leaving it.
     Loopback,
 }
@@ -48,8 +50,8 @@ impl Via {
         match self {
             Self::Smtp => "smtp",
             Self::Lmtp => "lmtp",
-            Self::Raw => "raw",
-            Self::Loopback => "loopback",
+            Self::Raw | Self::AgentRaw => "raw",
+            Self::Loopback => postroom_core::Arrival::LOOPBACK,
         }
     }
 
@@ -58,6 +60,7 @@ impl Via {
         match self {
             Self::Smtp | Self::Lmtp => TrustMode::Smtp,
             Self::Raw | Self::Loopback => TrustMode::Token,
+            Self::AgentRaw => TrustMode::Agent,
         }
     }
 }
@@ -101,6 +104,8 @@ pub struct ArchiveMail {
     pub read: bool,
     /// Time of the file, for mail that says no time itself.
     pub file_time: Option<Timestamp>,
+    /// Whether the mailbox's own agent puts it in: see [`TrustMode::vouches`].
+    pub by_agent: bool,
 }
 
 impl Room {
@@ -141,6 +146,21 @@ impl Room {
             identity: answer.identity_id,
             delivered_to: Some(with_detail(address)),
         })
+    }
+
+    /// The mailbox here that mail of a tenant to an address is put into without leaving: one of its
+    /// own, and one of another tenant under a domain that is the operator's. Anybody may make a mailbox
+    /// under a name that is not theirs; what others write to that name goes out.
+    pub(crate) async fn stays_here(
+        &self,
+        tenant: TenantId,
+        address: &Address,
+    ) -> Option<Recipient> {
+        let RecipientVerdict::Accept(recipient) = self.recipient(address).await else {
+            return None;
+        };
+        let ours = recipient.tenant == tenant || self.transport.takes_from(address.domain());
+        ours.then_some(recipient)
     }
 
     /// Keeps a mail for all its recipients in one commit, synced when this returns. Reading it
@@ -211,7 +231,8 @@ impl ArchiveMail {
     /// Hashes and reads it; takes as long as the mail is large.
     pub(super) fn into_import(self) -> Import {
         let raw = RawMail::new(self.raw);
-        let draft = Draft::new(postroom_mail::parse(&raw.bytes), None);
+        let mut draft = Draft::new(postroom_mail::parse(&raw.bytes), None);
+        draft.doc.unvouched = self.by_agent;
         Import {
             recipient: self.recipient,
             raw,

@@ -2,22 +2,24 @@
 
 use postroom_core::{
     BounceType, Command, DeliveryEvent, DeliveryReport, DeliverySubject, EventRow, Outcome,
+    Reporter,
 };
 use postroom_mail::{
     Kind,
     dsn::{self, Fate, Report},
 };
 use postroom_store::{Store, StoreError, read};
-use postroom_types::{Reach, TenantId, TenantScope};
+use postroom_types::{MessageId, Reach, TenantId, TenantScope, Timestamp, limit};
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::Room;
 
 /// Reads what a mail says of one that was sent. Only what came with the null sender, as reports do
-/// (RFC 3464 section 2), is believed: an answer that quotes a bounce is none.
+/// (RFC 3464 section 2), is believed: an answer that quotes a bounce is none, and neither is what an agent put in.
 pub(super) fn read(event: &EventRow, raw: &[u8], kind: Kind) -> Option<Report> {
-    let is_report = kind == Kind::Dsn && event.mail_from.as_deref() == Some("");
+    let is_report = kind == Kind::Dsn
+        && event.mail_from.as_deref() == Some("")
+        && event.trust_mode.vouches();
     is_report.then(|| dsn::read(raw)).flatten()
 }
 
@@ -34,6 +36,7 @@ pub(super) async fn record(room: &Room, told: Vec<(&EventRow, Report)>) -> Resul
         let Some(message) = sent else { continue };
         reports.extend(report.recipients.iter().map(|recipient| DeliveryReport {
             tenant: event.tenant_id,
+            reporter: Reporter::Mail,
             subject: DeliverySubject::Message(message),
             recipient: Some(recipient.address.clone()),
             event: match recipient.fate() {
@@ -57,9 +60,51 @@ pub(super) async fn record(room: &Room, told: Vec<(&EventRow, Report)>) -> Resul
     }
 }
 
-/// What a provider's verified delivery says of mail that was sent through it; none when it speaks of
-/// something else.
-pub(super) fn of_provider(provider: &str, tenant: TenantId, body: &[u8]) -> Vec<DeliveryReport> {
+/// What a provider's verified delivery says of a mail that was sent through it.
+#[derive(Debug)]
+pub(super) struct Told {
+    reports: Vec<DeliveryReport>,
+    /// The mail's author, when it is told.
+    from: Option<String>,
+    /// Its subject, when it is told.
+    subject: Option<String>,
+}
+
+/// Reads what a provider's verified delivery says; `None` when it speaks of something else.
+pub(super) fn of_provider(
+    provider: &str,
+    tenant: TenantId,
+    reporter: Reporter,
+    body: &[u8],
+) -> Option<Told> {
+    let reports = reports_of(provider, tenant, reporter, body);
+    let told: Value = serde_json::from_slice(body).ok()?;
+    let text = |pointer: &str| told.pointer(pointer).and_then(Value::as_str);
+    let told = Told {
+        reports,
+        from: text("/data/from").map(bare),
+        subject: text("/data/subject").map(str::to_owned),
+    };
+    (!told.reports.is_empty()).then_some(told)
+}
+
+/// The address of `Name <address>`.
+fn bare(mailbox: &str) -> String {
+    let inner = mailbox
+        .rsplit_once('<')
+        .and_then(|(_, rest)| rest.split_once('>'));
+    inner
+        .map_or(mailbox, |(address, _)| address)
+        .trim()
+        .to_ascii_lowercase()
+}
+
+fn reports_of(
+    provider: &str,
+    tenant: TenantId,
+    reporter: Reporter,
+    body: &[u8],
+) -> Vec<DeliveryReport> {
     if provider != "resend" {
         return Vec::new();
     }
@@ -97,9 +142,10 @@ pub(super) fn of_provider(provider: &str, tenant: TenantId, body: &[u8]) -> Vec<
     };
     recipients
         .into_iter()
-        .take(postroom_types::limit::SMTP_RECIPIENTS)
+        .take(limit::SMTP_RECIPIENTS)
         .map(|recipient| DeliveryReport {
             tenant,
+            reporter,
             subject: DeliverySubject::Provider(id.to_owned()),
             recipient,
             event,
@@ -110,43 +156,84 @@ pub(super) fn of_provider(provider: &str, tenant: TenantId, body: &[u8]) -> Vec<
         .collect()
 }
 
-/// How often a report whose mail is not known is tried again, and how long apart: a provider may tell
-/// of a mail before its own answer to it was noted.
-const TRIES: usize = 10;
-const PAUSE: std::time::Duration = std::time::Duration::from_secs(30);
-
-/// Notes what a provider told; what names a mail that is not known yet is tried again for a while.
-pub(super) async fn record_of_provider(
-    store: Store,
-    stop: CancellationToken,
-    mut reports: Vec<DeliveryReport>,
-) {
-    for _ in 0..TRIES {
-        if reports.is_empty() {
-            return;
-        }
-        let command = Command::RecordDeliveries(reports.clone());
-        match store.transact(command).await {
-            Ok(Outcome::DeliveriesRecorded(updates)) => {
-                let waiting = reports.into_iter().zip(updates);
-                reports = waiting
-                    .filter(|(_, update)| update.message_id.is_none())
-                    .map(|(report, _)| report)
-                    .collect();
-            }
-            Ok(_) => return,
-            Err(error) => {
-                tracing::warn!(%error, "a provider's report could not be noted; trying again");
+/// Notes what a provider told of mail that was sent. A provider may tell of a mail before its own answer
+/// to it was noted; such a report waits in the store until the name is known.
+///
+/// # Errors
+/// [`StoreError`]: nothing may have been noted, and the provider has to be asked to tell again.
+pub(super) async fn record_told(
+    store: &Store,
+    told: Vec<Told>,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    for told in &told {
+        let commands: Vec<Command> = told
+            .reports
+            .chunks(limit::SEND_BATCH)
+            .map(|some| Command::RecordDeliveries(some.to_vec()))
+            .collect();
+        let mut known = false;
+        for answer in store.transact_all(commands).await? {
+            let outcome = answer.map_err(StoreError::Refused)?;
+            if let Outcome::DeliveriesRecorded(updates) = outcome {
+                known |= updates.iter().any(|update| update.message_id.is_some());
             }
         }
-        if reports.is_empty() {
-            return;
-        }
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(PAUSE) => {}
+        if !known {
+            reconcile(store, told, now).await?;
         }
     }
+    Ok(())
+}
+
+/// Settles the one send whose answer was lost that a report can be about: the same author, the same
+/// recipients, the very subject, not long ago. Where several could be meant, none is.
+async fn reconcile(store: &Store, told: &Told, now: Timestamp) -> Result<(), StoreError> {
+    let (Some(from), Some(subject), Some(first)) =
+        (&told.from, &told.subject, told.reports.first())
+    else {
+        return Ok(());
+    };
+    let reach = match first.reporter {
+        Reporter::TransportOf(identity) => Reach::Identity(identity),
+        Reporter::Transport | Reporter::Mail => Reach::Tenant,
+    };
+    let scope = TenantScope::granted(first.tenant, reach);
+    let life = i64::try_from(limit::RECONCILE_MS).unwrap_or(i64::MAX);
+    let since = now.plus_ms(-life);
+    let sends = read::uncertain_sends(store, &scope, since, limit::RECONCILE_SENDS).await?;
+    let ids: Vec<MessageId> = sends
+        .iter()
+        .filter(|send| send.provider_message_id.is_none())
+        .filter(|send| send.envelope_from.eq_ignore_ascii_case(from))
+        .map(|send| send.message_id)
+        .collect();
+    let deliveries = read::deliveries_of(store, &scope, &ids).await?;
+    let mut candidates = Vec::new();
+    for id in ids {
+        let deliveries = deliveries.get(&id).map(Vec::as_slice).unwrap_or_default();
+        let is_for = |report: &DeliveryReport| {
+            let told = report.recipient.as_deref();
+            told.is_some_and(|address| deliveries.iter().any(|one| one.address == address))
+        };
+        if !told.reports.iter().all(is_for) {
+            continue;
+        }
+        let message = read::message(store, &scope, id).await?;
+        if message.is_some_and(|message| message.doc.subject.as_ref() == Some(subject)) {
+            candidates.push(id);
+        }
+    }
+    let &[only] = candidates.as_slice() else {
+        return Ok(());
+    };
+    let about = |report: &DeliveryReport| DeliveryReport {
+        subject: DeliverySubject::Message(only),
+        ..report.clone()
+    };
+    let reports = told.reports.iter().map(about).collect();
+    let command = Command::RecordDeliveries(reports);
+    store.transact(command).await.map(drop)
 }
 
 #[cfg(test)]
@@ -160,7 +247,10 @@ mod tests {
             data[name] = value.clone();
         }
         let body = json!({"type": event, "data": data}).to_string();
-        of_provider("resend", TenantId::from_parts(1, 1), body.as_bytes())
+        let tenant = TenantId::from_parts(1, 1);
+        of_provider("resend", tenant, Reporter::Transport, body.as_bytes())
+            .map(|told| told.reports)
+            .unwrap_or_default()
     }
 
     #[test]
@@ -207,7 +297,9 @@ mod tests {
                 assert_eq!(report.recipient.as_deref(), Some("ann@there.example"));
             }
         }
-        assert!(of_provider("stripe", TenantId::from_parts(1, 1), b"{}").is_empty());
-        assert!(of_provider("resend", TenantId::from_parts(1, 1), b"{").is_empty());
+        for (provider, body) in [("stripe", &b"{}"[..]), ("resend", b"{")] {
+            let tenant = TenantId::from_parts(1, 1);
+            assert!(of_provider(provider, tenant, Reporter::Transport, body).is_none());
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! Arguments against a published schema.
 
-use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{
+    ValidationError, Validator,
+    error::{TypeKind, ValidationErrorKind},
+};
 use postroom_types::{Dialect, ErrorCode, kind_of};
 use serde_json::{Value, json};
 
@@ -85,6 +88,31 @@ fn entries(error: &ValidationError<'_>) -> Vec<Value> {
     }
 }
 
+/// Which JSON types are taken, with their articles.
+fn type_words(kind: &TypeKind) -> String {
+    let mut wanted: Vec<String> = match kind {
+        TypeKind::Single(only) => vec![only.to_string()],
+        TypeKind::Multiple(several) => several.iter().map(|one| one.to_string()).collect(),
+    };
+    // Null is said last: it is what leaves the argument out.
+    wanted.sort_by_key(|name| name == "null");
+    let named: Vec<String> = wanted
+        .iter()
+        .map(|name| match name.as_str() {
+            "null" => "null".to_owned(),
+            name => with_article(name),
+        })
+        .collect();
+    format!("must be {}", named.join(" or "))
+}
+
+fn with_article(noun: &str) -> String {
+    match noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        true => format!("an {noun}"),
+        false => format!("a {noun}"),
+    }
+}
+
 /// What the pattern of every typed id holds.
 const ULID: &str = "_[0-9A-HJKMNP-TV-Z]{26}$";
 
@@ -95,9 +123,13 @@ fn id_words(pattern: &str, given: &Value) -> String {
     let found = given.as_str().and_then(kind_of);
     match found {
         Some(found) if found != wanted => {
-            format!("this is the id of another kind of thing ({found}); a {wanted} id is wanted")
+            let wanted = with_article(wanted);
+            format!("this is the id of another kind of thing ({found}); {wanted} id is wanted")
         }
-        _ => format!("must be a {wanted} id: {prefix}_ and 26 characters"),
+        _ => {
+            let wanted = with_article(wanted);
+            format!("must be {wanted} id: {prefix}_ and 26 characters")
+        }
     }
 }
 
@@ -117,7 +149,7 @@ pub(crate) fn known(name: &str) -> String {
 
 fn words(kind: &ValidationErrorKind) -> String {
     match kind {
-        ValidationErrorKind::Type { .. } => "has the wrong JSON type".to_owned(),
+        ValidationErrorKind::Type { kind } => type_words(kind),
         ValidationErrorKind::Enum { options } => format!("must be one of {options}"),
         ValidationErrorKind::Constant { expected_value } => format!("must be {expected_value}"),
         ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}"),
@@ -190,6 +222,33 @@ mod tests {
             let words = found[0]["message"].as_str().expect("words");
             assert!(words.contains(said) && !words.contains(given), "{words}");
         }
+    }
+
+    #[test]
+    fn a_value_of_another_type_is_told_which_is_wanted() {
+        for (schema, said) in [
+            (json!({"type": "string"}), "must be a string"),
+            (json!({"type": "integer"}), "must be an integer"),
+            (json!({"type": "array"}), "must be an array"),
+            (
+                json!({"type": ["null", "object"]}),
+                "must be an object or null",
+            ),
+        ] {
+            let schema = json!({"type": "object", "properties": {"a": schema}});
+            let found = errors(schema, json!({"a": true}));
+            assert_eq!(found[0]["message"], said);
+        }
+    }
+
+    #[test]
+    fn an_id_is_named_with_its_article() {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", "pattern": "^idn_[0-9A-HJKMNP-TV-Z]{26}$"}}});
+        let found = errors(schema, json!({"a": "x"}));
+        assert_eq!(
+            found[0]["message"],
+            "must be an identity id: idn_ and 26 characters"
+        );
     }
 
     #[test]

@@ -20,8 +20,9 @@ pub struct EventSummary {
     /// The provider's name for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_type: Option<String>,
-    /// How the channel was checked: `signed`, `token`, `open`, `queue`, `smtp`.
-    #[schemars(extend("enum" = ["signed", "token", "open", "queue", "smtp", "operator"]))]
+    /// How the channel was checked: `signed`, `token`, `open`, `queue`, `smtp`; `agent` for mail that an agent's
+    /// own key put in, which vouches for nobody it names.
+    #[schemars(extend("enum" = ["signed", "token", "open", "queue", "smtp", "agent", "operator"]))]
     pub trust_mode: String,
     /// True only when a signature over the body was checked.
     pub verified: bool,

@@ -1,7 +1,7 @@
 //! What rules sending, as callers see it.
 
-use postroom_core::{ListEntryRow, SuppressionRow};
-use postroom_types::Timestamp;
+use postroom_core::{AddressHash, ListEntryRow, SuppressionRow};
+use postroom_types::{SuppressionId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,6 +51,8 @@ pub struct AutoReply {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Suppression {
+    /// Names the entry where nobody knows the address any more.
+    pub id: SuppressionId,
     /// The address, most of it masked: only a keyed hash of it is kept.
     pub hint: String,
     /// Why.
@@ -96,9 +98,22 @@ impl From<postroom_core::Policy> for Policy {
     }
 }
 
+/// The id of a suppressed address is the keyed hash that is kept of it: it tells nobody the address.
+fn suppression_id(hash: AddressHash) -> SuppressionId {
+    let bits = u128::from_be_bytes(hash);
+    let ms = u64::try_from(bits >> 80).unwrap_or_default();
+    SuppressionId::from_parts(ms, bits)
+}
+
+/// The hash that an id is.
+pub(crate) fn suppressed_hash(id: SuppressionId) -> AddressHash {
+    id.bits().to_be_bytes()
+}
+
 impl From<SuppressionRow> for Suppression {
     fn from(row: SuppressionRow) -> Self {
         Self {
+            id: suppression_id(row.hash),
             hint: row.hint,
             reason: row.reason.as_str().to_owned(),
             created_at: row.at,
@@ -113,6 +128,20 @@ impl From<ListEntryRow> for ListEntry {
             kind: row.kind.as_str().to_owned(),
             entry: row.entry,
             created_at: row.at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_whole_hash() {
+        for hash in [[0; 16], [0xff; 16], [7; 16], *b"0123456789abcdef"] {
+            let id = suppression_id(hash);
+            assert_eq!(suppressed_hash(id), hash);
+            assert_eq!(id.to_string().parse(), Ok(id));
         }
     }
 }

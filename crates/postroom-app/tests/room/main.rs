@@ -10,5 +10,6 @@ mod finding;
 mod importing;
 mod reading;
 mod receiving;
+mod sending;
 mod waiting;
 mod world;

@@ -420,6 +420,130 @@ async fn no_key_makes_or_rotates_a_wider_one() {
 }
 
 #[tokio::test]
+async fn no_key_makes_or_rotates_one_that_writes_to_more_people() {
+    let world = World::new().await;
+    let create = |more: Value| {
+        let mut wanted = json!({
+            "name": "k", "level": "tenant", "permissions": ["keys:manage", "messages:send"],
+        });
+        for (name, value) in more.as_object().expect("an object") {
+            wanted[name] = value.clone();
+        }
+        wanted
+    };
+    let of = async |made: &Value| {
+        let secret = made["secret"].as_str().expect("a secret");
+        world.room.authenticate(secret).await.expect("a key")
+    };
+    let anyone = world
+        .ok(&world.tenant, "key_create", create(json!({})))
+        .await;
+    assert_eq!(anyone["send_scope"], "anyone");
+    for (own, asked, fine) in [
+        ("thread", json!({}), false),
+        ("thread", json!({"send_scope": "anyone"}), false),
+        ("thread", json!({"send_scope": "known"}), false),
+        ("thread", json!({"send_scope": "thread"}), true),
+        // One that sends nothing has no scope.
+        ("thread", json!({"permissions": ["keys:manage"]}), true),
+        ("known", json!({}), false),
+        ("known", json!({"send_scope": "known"}), true),
+        ("anyone", json!({}), true),
+    ] {
+        let made = create(json!({"send_scope": own}));
+        let made = world.ok(&world.tenant, "key_create", made).await;
+        let actor = of(&made).await;
+        let answer = world
+            .call(&actor, "key_create", create(asked.clone()), Surface::Rest)
+            .await;
+        match fine {
+            true => assert!(answer.is_ok(), "{own} {asked} {answer:?}"),
+            false => assert_eq!(
+                answer.expect_err("wider").code,
+                ErrorCode::KeyScopeExceeded,
+                "{own} {asked}"
+            ),
+        }
+        // What an older key has without having been told so is no less.
+        let rotate = json!({"key_id": anyone["id"]});
+        let rotated = world.call(&actor, "key_rotate", rotate, Surface::Rest).await;
+        match own {
+            "anyone" => assert!(rotated.is_ok(), "{rotated:?}"),
+            _ => assert_eq!(
+                rotated.expect_err("wider").code,
+                ErrorCode::KeyScopeExceeded
+            ),
+        }
+    }
+    let test = create(json!({"mode": "test"}));
+    let test = world.ok(&world.tenant, "key_create", test).await;
+    let test = of(&test).await;
+    for (name, arguments) in [
+        ("key_create", create(json!({}))),
+        ("key_rotate", json!({"key_id": anyone["id"]})),
+    ] {
+        let answer = world.call(&test, name, arguments, Surface::Rest).await;
+        let refused = answer.expect_err("a live key");
+        assert_eq!(refused.code, ErrorCode::KeyScopeExceeded, "{name}");
+    }
+    world
+        .ok(&test, "key_create", create(json!({"mode": "test"})))
+        .await;
+}
+
+#[tokio::test]
+async fn whoever_reads_any_text_of_strangers_writes_to_anyone_only_when_that_is_meant() {
+    let world = World::new().await;
+    for permission in Permission::ALL {
+        if permission.narrowest_level() > Level::Tenant {
+            continue;
+        }
+        let wanted = json!({
+            "name": "k", "level": "tenant", "permissions": ["messages:send", permission],
+        });
+        let answer = world
+            .call(&world.tenant, "key_create", wanted.clone(), Surface::Rest)
+            .await;
+        let Err(failure) = answer else {
+            assert!(!permission.shows_strangers_text(), "{permission}");
+            continue;
+        };
+        assert!(permission.shows_strangers_text(), "{permission} {failure}");
+        assert_eq!(failure.details["reason"], "untrusted_send");
+        assert_eq!(
+            failure.details["permissions"],
+            json!([permission.as_str()])
+        );
+        for (name, value) in [
+            ("accept_untrusted_send", json!(true)),
+            ("send_scope", json!("known")),
+        ] {
+            let mut meant = wanted.clone();
+            meant[name] = value;
+            world.ok(&world.tenant, "key_create", meant).await;
+        }
+    }
+}
+
+#[test]
+fn whatever_shows_text_of_strangers_needs_a_permission_that_says_so() {
+    for row in TABLE {
+        let output = row.output_schema().to_string();
+        let shows = ["extracted_text", "\"snippet\"", "\"payload\"", "content_notice"]
+            .iter()
+            .any(|name| output.contains(name));
+        // A sent mail is shown without the words of others to whoever may not read them.
+        let withheld = output.contains("content_withheld");
+        assert!(
+            !shows || withheld || row.permission.shows_strangers_text(),
+            "{} answers text of strangers and needs {}",
+            row.name,
+            row.permission
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_payload_of_mail_needs_the_right_to_read_messages() {
     let world = World::new().await;
     let mut actor = world.agent.clone();

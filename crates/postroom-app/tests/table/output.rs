@@ -168,6 +168,7 @@ async fn an_answer_past_every_budget_is_cut_marked_and_still_valid() {
         },
         read: false,
         file_time: None,
+        by_agent: false,
     };
     let received = world.room.take_in(mail).await.expect("taken in");
     let id = received.message_id.expect("a message").to_string();
@@ -205,6 +206,7 @@ async fn pages_of_events_neither_repeat_nor_skip_while_mail_arrives() {
             },
             read: false,
             file_time: None,
+            by_agent: false,
         };
         world.room.take_in(mail).await.expect("taken in");
     };

@@ -194,6 +194,7 @@ async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
             },
             read: false,
             file_time: Some(Timestamp::from_ms(1_790_000_000_000)),
+            by_agent: false,
         };
         let received = room.take_in(mail).await.expect("taken in");
         event = received.event_id;
@@ -477,7 +478,7 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "mail_get_message" | "mail_find_related" | "message_raw" => {
             json!({"identity": identity, "message_id": ids.message})
         }
-        "mail_get_attachment_text" => {
+        "mail_get_attachment_text" | "attachment_raw" => {
             json!({"identity": identity, "message_id": ids.message, "attachment_id": ids.attachment})
         }
         "mail_search_contacts" => json!({"identity": identity, "q": "mia"}),
@@ -502,6 +503,7 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "source_test_rules" => json!({"source_id": ids.source, "payload": {"a": 1}}),
         "source_update" => json!({"source_id": ids.source, "name": "Another name"}),
         "inbound_raw" => json!({"identity": identity}),
+        "owner_link_create" => json!({}),
         "tenant_create" => json!({"slug": "third"}),
         "tenant_update" => json!({"tenant_id": ids.tenant, "status": "active"}),
         "identity_create" => json!({"address": "new@room.example"}),

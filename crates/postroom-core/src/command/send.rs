@@ -3,8 +3,8 @@
 use crate::{
     AddressHash, Draft, PolicyPatch, RawMail, Refusal,
     row::{
-        BounceType, ListDirection, ListKind, RecipientField, SendKind, SendOperation, SendScope,
-        Sha256Bytes, SuppressionReason,
+        BounceType, ListDirection, ListKind, RecipientField, SendKind, SendOperation, SendRow,
+        SendScope, Sha256Bytes, SuppressionReason,
     },
 };
 use postroom_types::{DraftId, IdentityId, KeyId, MessageId, TenantId, ThreadId, Timestamp};
@@ -22,7 +22,8 @@ pub enum SendStep {
     Paused,
     /// Somebody answers for it: `identity_owner_required`.
     Owner,
-    /// What is answered or continued is there: `message_not_found`, `thread_not_found`.
+    /// What is answered, continued or sent is there, a draft as it was read: `message_not_found`,
+    /// `thread_not_found`, `draft_not_found`, `conflict`.
     Target,
     /// Recipients are addresses: `address_invalid`, `address_unsupported`.
     Recipients,
@@ -106,11 +107,24 @@ pub struct SendRecipient {
     pub field: RecipientField,
     /// Keyed hash of the address.
     pub hash: AddressHash,
+    /// Keyed hash of the address without its detail, where it has one.
+    pub base_hash: Option<AddressHash>,
     /// Where it is.
     pub route: RecipientRoute,
     /// Whether the answered message asks for its answers there, as far as whoever composed the answer
     /// checked that it may: such a one takes part in the thread.
     pub asked: bool,
+    /// Whether the message that is passed on was to them, or from them.
+    pub on_forwarded: bool,
+}
+
+/// A draft that is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SentDraft {
+    /// Which.
+    pub id: DraftId,
+    /// The version that the mail was written from.
+    pub version: u64,
 }
 
 /// The very bytes that are sent, and what was read out of them.
@@ -179,7 +193,7 @@ pub struct QueueMessage {
     /// The caller's own values.
     pub metadata: BTreeMap<String, String>,
     /// The draft it was, which goes.
-    pub draft: Option<DraftId>,
+    pub draft: Option<SentDraft>,
     /// What was found wrong where it was composed.
     pub faults: Vec<SendFault>,
     /// Whether only to say what would become of it.
@@ -203,6 +217,15 @@ pub struct ClaimSends {
     pub sends: Vec<SendRef>,
     /// The process that claims.
     pub process: u128,
+    /// What was queued before this, or was tried before, is asked again of suppressions and lists.
+    pub asked_again_before: Timestamp,
+}
+
+impl ClaimSends {
+    /// Whether suppressions and lists may have changed since they were asked about a send.
+    pub(crate) fn asks_again(&self, row: &SendRow) -> bool {
+        row.attempt > 0 || row.queued_at < self.asked_again_before
+    }
 }
 
 /// What a transport answered for one recipient.
@@ -274,6 +297,19 @@ pub struct SendOutcome {
     pub submission: Submission,
 }
 
+impl SendOutcome {
+    /// The name under which the provider speaks of it from now on.
+    pub(crate) fn provider_name(&self) -> Option<(TenantId, String)> {
+        match &self.submission {
+            Submission::Answered {
+                provider_message_id: Some(name),
+                ..
+            } => Some((self.send.tenant, name.clone())),
+            _ => None,
+        }
+    }
+}
+
 /// See [`crate::Command::ExpireClaims`].
 #[derive(Debug, Clone)]
 pub struct ExpireClaims {
@@ -331,6 +367,8 @@ pub enum DeliveryEvent {
 pub struct DeliveryReport {
     /// The tenant.
     pub tenant: TenantId,
+    /// Who says it.
+    pub reporter: Reporter,
     /// Which send.
     pub subject: DeliverySubject,
     /// Which recipient; all of them without one.
@@ -343,6 +381,18 @@ pub struct DeliveryReport {
     pub enhanced_code: Option<String>,
     /// Why, in the reporter's words.
     pub reason: Option<String>,
+}
+
+/// Who says what became of a delivery, and so how far it is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reporter {
+    /// Whoever handed the mail over, by a verified channel of the tenant.
+    Transport,
+    /// A verified channel that belongs to one mailbox: it speaks of that mailbox's mail alone.
+    TransportOf(IdentityId),
+    /// A mail that says it is a report (RFC 3464). Nobody vouches for it; that it names the
+    /// Message-ID shows no more than that its writer has seen the mail.
+    Mail,
 }
 
 /// See [`crate::Command::PutDraft`].
@@ -358,6 +408,12 @@ pub struct PutDraft {
     pub document: String,
     /// The version it changes; any without one.
     pub version: Option<u64>,
+    /// The key that saves it; `None` for a person.
+    pub by: Option<KeyId>,
+    /// To whom that one may write.
+    pub scope: SendScope,
+    /// Whether they have read the version that they change, and so stand for all of it.
+    pub has_read: bool,
 }
 
 /// See [`crate::Command::PutUpload`].

@@ -3,7 +3,8 @@
 use super::{Context, Tick, active_tenant, known_identity};
 use crate::{
     Arrival, ArrivalOutcome, Change, Decision, Disposition, EventRow, EventState, FailEvent,
-    Family, Outcome, RawMail, Receive, Recipient, Refusal, State, TrustMode, row::FeedKind,
+    Family, Outcome, RawMail, Receive, Recipient, Refusal, SendDetail, State, TrustMode,
+    row::FeedKind,
 };
 use postroom_types::{ErrorCode, TenantId, Timestamp, limit};
 use std::collections::{BTreeMap, HashSet};
@@ -13,7 +14,10 @@ pub(super) fn receive(
     state: &State,
     context: &mut Context<'_>,
 ) -> Result<Decision, Refusal> {
-    check_size(&receive.raw)?;
+    match receive.arrival.provider == Arrival::LOOPBACK {
+        true => check_most(&receive.raw, limit::SENT_MAIL_BYTES)?,
+        false => check_size(&receive.raw)?,
+    }
     if receive.recipients.is_empty() || receive.recipients.len() > limit::SMTP_RECIPIENTS {
         return Err(Refusal::invalid("recipients", "1 to 100 recipients"));
     }
@@ -63,10 +67,19 @@ pub(super) fn receive(
 }
 
 pub(super) fn check_size(raw: &RawMail) -> Result<(), Refusal> {
-    if raw.size > limit::RAW_MAIL_BYTES as u64 {
-        return Err(ErrorCode::MessageTooLarge.into());
+    check_most(raw, limit::RAW_MAIL_BYTES)
+}
+
+fn check_most(raw: &RawMail, most: usize) -> Result<(), Refusal> {
+    let most = most as u64;
+    match raw.size > most {
+        true => Err(Refusal::Send {
+            code: ErrorCode::MessageTooLarge,
+            reason: "",
+            detail: SendDetail::Most(most),
+        }),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 pub(super) fn blob(tenant: TenantId, raw: &RawMail) -> Change {

@@ -231,7 +231,10 @@ fn archive_time(import: &Import, now: Timestamp) -> Timestamp {
 fn archive(import: &Import) -> Arrival {
     Arrival {
         provider: import.provider.clone(),
-        trust_mode: TrustMode::Queue,
+        trust_mode: match import.draft.doc.unvouched {
+            true => TrustMode::Agent,
+            false => TrustMode::Queue,
+        },
         verify_detail: Some("taken from an archive".to_owned()),
         source_ip: None,
         mail_from: None,
@@ -254,6 +257,9 @@ struct Made {
     thread_id: ThreadId,
 }
 
+/// The provider of mail that came from a mailbox of this deployment.
+const LOOPBACK: &str = "loopback";
+
 fn make_message(
     event: &EventRow,
     draft: &Draft,
@@ -272,7 +278,9 @@ fn make_message(
         .keys
         .first()
         .and_then(|own| state.thread_keys.get(&(identity, *own)))
-        .and_then(|row| row.holder);
+        .and_then(|row| row.holder)
+        // A mailbox that writes to itself has its own mail twice: as it left and as it came.
+        .filter(|_| event.provider != LOOPBACK);
     let row = MessageRow {
         id: facts.id,
         tenant_id: event.tenant_id,
@@ -404,7 +412,8 @@ pub(super) fn put_keys(
     }
 }
 
-/// The author as a contact, counted once more.
+/// The author as a contact, counted once more unless the mail vouches for nobody: such a contact is
+/// shown, and not known to the mailbox.
 fn contact(row: &MessageRow, draft: &Draft, state: &State) -> Option<ContactRow> {
     let from = draft.doc.from.as_ref()?;
     let address = draft.from_address()?;
@@ -428,7 +437,7 @@ fn contact(row: &MessageRow, draft: &Draft, state: &State) -> Option<ContactRow>
         outbound_count: 0,
         last_thread_id: None,
     });
-    contact.inbound_count += 1;
+    contact.inbound_count += u64::from(!draft.doc.unvouched);
     contact.first_seen_at = contact.first_seen_at.min(at);
     let latest = at >= contact.last_seen_at;
     if latest {

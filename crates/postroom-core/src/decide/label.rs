@@ -8,6 +8,10 @@ use crate::{
 use postroom_types::{ErrorCode, IdentityId, ThreadId, limit};
 use std::collections::BTreeSet;
 
+/// What a label is made of ([`is_label`]), in words.
+pub(in crate::decide) const LABEL_FORM: &str =
+    "1 to 64 of a-z, 0-9, _, : and -, beginning with a letter or digit";
+
 pub(super) fn update(
     update: &UpdateLabels,
     state: &State,
@@ -77,10 +81,7 @@ fn check(update: &UpdateLabels) -> Result<(), Refusal> {
             return Err(Refusal::invalid(path, "at most 64 labels"));
         }
         if !labels.iter().all(|label| is_label(label)) {
-            return Err(Refusal::invalid(
-                path,
-                "1 to 64 of a-z, 0-9, _, : and -, beginning with a letter or digit",
-            ));
+            return Err(Refusal::invalid(path, LABEL_FORM));
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! Mail that is sent: taken in once, claimed by one, never sent again while its fate is unknown.
 
+mod again;
 mod allow;
 mod ledger;
 mod make;
@@ -21,6 +22,9 @@ use crate::{
     row::{DeliveryRow, FeedKind},
 };
 use postroom_types::{TenantId, Timestamp, limit};
+
+/// Why what was written from an older version of a draft is refused.
+const SAVED_SINCE: &str = "the draft was saved since";
 
 /// The policy of a tenant that is in force.
 fn policy(tenant: TenantId, state: &State) -> Policy {

@@ -2,8 +2,8 @@
 
 use super::Needs;
 use crate::{
-    Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread, State,
-    row::{ListDirection, without_detail},
+    AddressHash, Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread, State,
+    row::{DeliveryStatus, ListDirection, without_detail},
 };
 use postroom_types::{IdentityId, TenantId, limit};
 
@@ -15,6 +15,7 @@ impl Command {
             Self::RecordOutcomes(outcomes) => {
                 for outcome in outcomes.iter().take(limit::SEND_BATCH) {
                     needs.send(outcome.send);
+                    needs.early_reports.extend(outcome.provider_name());
                 }
             }
             Self::ExpireClaims(expire) => needs.sends_of(&expire.sends),
@@ -30,6 +31,7 @@ impl Command {
                             needs.sends.insert(*message);
                         }
                         DeliverySubject::Provider(name) => {
+                            needs.awaiting.insert(report.tenant);
                             needs.provider_ids.insert((report.tenant, name.clone()));
                         }
                     }
@@ -104,11 +106,17 @@ impl Command {
                 for send in claim.sends.iter().take(limit::SEND_BATCH) {
                     let known = state.sends.get(&send.message);
                     needs.identities.extend(known.map(|row| row.identity_id));
+                    needs.asked_again(known.filter(|row| claim.asks_again(row)), state);
                 }
             }
             Self::RecordOutcomes(outcomes) => {
                 for outcome in outcomes.iter().take(limit::SEND_BATCH) {
-                    needs.counters_of(state.sends.get(&outcome.send.message));
+                    let known = state.sends.get(&outcome.send.message);
+                    needs.counters_of(known);
+                    let told = outcome.provider_name();
+                    if told.is_some_and(|name| state.early_reports.contains_key(&name)) {
+                        needs.addresses_of(known, state);
+                    }
                 }
             }
             Self::ExpireClaims(expire) => {
@@ -124,13 +132,7 @@ impl Command {
                         continue;
                     };
                     needs.counters_of(Some(row));
-                    let deliveries = state.deliveries.get(&row.message_id);
-                    needs.suppressions.extend(
-                        deliveries
-                            .into_iter()
-                            .flatten()
-                            .map(|delivery| (row.tenant_id, delivery.hash)),
-                    );
+                    needs.addresses_of(Some(row), state);
                 }
             }
             _ => {}
@@ -162,6 +164,43 @@ impl Needs {
         }
     }
 
+    /// Whether the recipients of a send, which somebody reports on, are written to.
+    fn addresses_of(&mut self, row: Option<&SendRow>, state: &State) {
+        let Some(row) = row else { return };
+        let deliveries = state.deliveries.get(&row.message_id);
+        let hashes = deliveries.into_iter().flatten();
+        self.suppressions
+            .extend(hashes.map(|delivery| (row.tenant_id, delivery.hash)));
+    }
+
+    /// What may keep a send that waited from its recipients, and what follows then.
+    fn asked_again(&mut self, row: Option<&SendRow>, state: &State) {
+        let Some(row) = row else { return };
+        let tenant = row.tenant_id;
+        self.policies.insert(tenant);
+        self.counters_of(Some(row));
+        let deliveries = state.deliveries.get(&row.message_id).into_iter().flatten();
+        for delivery in deliveries.filter(|known| known.status == DeliveryStatus::Queued) {
+            self.rules_of(tenant, &delivery.address, delivery.hash, delivery.base_hash);
+        }
+    }
+
+    /// What may keep mail from an address.
+    fn rules_of(
+        &mut self,
+        tenant: TenantId,
+        address: &str,
+        hash: AddressHash,
+        base_hash: Option<AddressHash>,
+    ) {
+        let hashes = [Some(hash), base_hash].into_iter().flatten();
+        self.suppressions.extend(hashes.map(|hash| (tenant, hash)));
+        for entry in list_keys(address) {
+            self.list_entries
+                .insert((tenant, ListDirection::Send, entry));
+        }
+    }
+
     fn day(&mut self, tenant: TenantId, identity: IdentityId, day: &str) {
         self.usage.insert((tenant, Some(identity), day.to_owned()));
         self.usage.insert((tenant, None, day.to_owned()));
@@ -174,7 +213,7 @@ impl Needs {
         self.idempotency.insert((identity, queue.idempotency.key));
         self.day(tenant, identity, &queue.day.date);
         self.messages.extend(queue.answers);
-        self.drafts.extend(queue.draft);
+        self.drafts.extend(queue.draft.map(|draft| draft.id));
         if let SendThread::Existing(thread) = queue.thread {
             // Automatic answers are counted over the thread.
             match queue.kind {
@@ -187,14 +226,15 @@ impl Needs {
             self.domains.insert((None, domain.to_owned()));
         }
         for recipient in queue.recipients.iter().take(limit::SENT_RECIPIENTS + 1) {
-            self.suppressions.insert((tenant, recipient.hash));
+            self.rules_of(
+                tenant,
+                &recipient.address,
+                recipient.hash,
+                recipient.base_hash,
+            );
             self.contacts.insert((identity, recipient.address.clone()));
             let base = without_detail(&recipient.address);
             self.contacts.extend(base.map(|base| (identity, base)));
-            for entry in list_keys(&recipient.address) {
-                self.list_entries
-                    .insert((tenant, ListDirection::Send, entry));
-            }
         }
         if let Some(mail) = &queue.mail {
             let keys = mail.draft.keys.iter();

@@ -5,7 +5,7 @@
 //! | `event.source` | text | the provider, such as `github` |
 //! | `event.kind` | text | `webhook`, `queue` or `mail` |
 //! | `event.event_type` | text or null | the provider's name for what happened |
-//! | `event.trust_mode` | text | `signed`, `token`, `open`, `queue` or `smtp` |
+//! | `event.trust_mode` | text | `signed`, `token`, `open`, `queue`, `smtp` or `agent` |
 //! | `event.verified` | bool | whether a signature over the payload was checked |
 //! | `event.content_type` | text or null | media type of the payload |
 //! | `event.size` | int | bytes of the payload |

@@ -29,6 +29,8 @@ words! {
         Queue = "queue",
         /// It came by SMTP or LMTP.
         Smtp = "smtp",
+        /// The key of the mailbox's own agent put it in: it vouches for nobody.
+        Agent = "agent",
     }
     /// How far an event was worked off.
     EventState {
@@ -163,6 +165,14 @@ impl FeedKind {
                 | Self::MessageCanceled
                 | Self::SendChanged
         )
+    }
+}
+
+impl TrustMode {
+    /// Whether those whom a mail names count as named by it. An agent that could put in mail which does
+    /// would choose by itself to whom it may write.
+    pub fn vouches(self) -> bool {
+        self != Self::Agent
     }
 }
 

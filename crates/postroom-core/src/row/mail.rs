@@ -108,6 +108,13 @@ pub struct Participant {
     pub first: (i64, u64, u32),
     /// Where `name` was read.
     pub named: (i64, u64),
+    /// Whether they count for whom a key may write to: no mail that vouches for nobody makes them.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub counts: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A thread with what lists show of it; everything here can be computed again from its messages.

@@ -163,6 +163,7 @@ impl DeliveryStatus {
     }
 }
 
+/// The narrower one is the lesser.
 impl SendScope {
     /// What a key of a level has unless told otherwise: an agent's key answers, and no more.
     pub fn of_level(level: Level) -> Self {
@@ -260,6 +261,8 @@ pub struct DeliveryRow {
     pub address: String,
     /// Keyed hash of the address.
     pub hash: AddressHash,
+    /// Keyed hash of the address without its detail, where it has one.
+    pub base_hash: Option<AddressHash>,
     /// Where it was named.
     pub field: RecipientField,
     /// What became of it.
@@ -386,6 +389,11 @@ pub struct DraftRow {
     pub document: String,
     /// How often it was saved; a save names the one it changes.
     pub version: u64,
+    /// The key that saved it last; `None` for a person.
+    pub saved_by: Option<KeyId>,
+    /// To whom it may be sent: the narrowest scope of those who saved it, from the last one on who had
+    /// read what was there.
+    pub scope: SendScope,
     /// When it was first saved.
     pub created_at: Timestamp,
     /// When it was last saved.

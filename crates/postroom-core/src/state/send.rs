@@ -3,9 +3,18 @@
 use super::State;
 use crate::{
     Change, DeliverySubject,
-    row::{DeliveryRow, ListDirection, ListKind, SendRow},
+    row::{DeliveryRow, EarlyReportRow, ListDirection, ListKind, SendRow, SendState},
 };
 use postroom_types::TenantId;
+
+/// What stands between a report and the mail that it speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Awaiting {
+    /// Whether the tenant has claims without an outcome.
+    pub claims: bool,
+    /// Reports that are kept.
+    pub reports: u64,
+}
 
 impl State {
     /// Takes a stored send in.
@@ -24,6 +33,24 @@ impl State {
             Some(known) => *known = row,
             None => deliveries.push(row),
         }
+    }
+
+    /// Takes a report in whose mail is not known; gives whether it says anything new.
+    pub fn load_early_report(&mut self, row: EarlyReportRow) -> bool {
+        let name = (row.tenant_id, row.provider_message_id.clone());
+        let kept = self.early_reports.entry(name).or_default();
+        let new = !kept.iter().any(|known| known.repeats(&row));
+        if new {
+            kept.push(row);
+        }
+        new
+    }
+
+    /// Whether the outcome of some claim is not noted, so that a name which is not known may be its.
+    pub(crate) fn awaits_names(&self, tenant: TenantId) -> bool {
+        let known = self.awaiting.get(&tenant);
+        let claimed = |row: &SendRow| row.tenant_id == tenant && row.state == SendState::Claimed;
+        known.is_some_and(|known| known.claims) || self.sends.values().any(claimed)
     }
 
     /// The send that an event speaks of.
@@ -66,6 +93,23 @@ impl State {
             Change::PutUsage(row) => {
                 let key = (row.tenant_id, row.identity_id, row.day.clone());
                 self.usage.insert(key, row.clone());
+            }
+            Change::PutEarlyReport(row) => {
+                if self.load_early_report((**row).clone()) {
+                    self.awaiting.entry(row.tenant_id).or_default().reports += 1;
+                }
+            }
+            Change::RemoveEarlyReports {
+                tenant_id,
+                provider_message_id,
+            } => {
+                let name = (*tenant_id, provider_message_id.clone());
+                let ended = self
+                    .early_reports
+                    .remove(&name)
+                    .map_or(0, |kept| kept.len());
+                let awaiting = self.awaiting.entry(*tenant_id).or_default();
+                awaiting.reports = awaiting.reports.saturating_sub(ended as u64);
             }
             Change::PutSuppression(row) => {
                 self.suppressions

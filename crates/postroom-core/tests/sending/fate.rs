@@ -3,8 +3,8 @@
 use crate::office::{Office, code, hash};
 use postroom_core::{
     BounceType, Command, DeliveryEvent, DeliveryReport, DeliveryStatus as D, DeliverySubject,
-    ExpireClaims, MessageStatus as M, Outcome, RecipientOutcome, ResolveSend, SendOutcome,
-    SendState as S, Submission, SuppressionReason, Verdict, roll_up,
+    ExpireClaims, MessageStatus as M, Outcome, RecipientOutcome, Reporter, ResolveSend,
+    SendOutcome, SendState as S, Submission, SuppressionReason, Verdict, roll_up,
 };
 use postroom_types::{ErrorCode, MessageId, limit};
 
@@ -248,6 +248,7 @@ fn a_claim_is_one_and_needs_everything_to_be_in_order() {
     let claim = postroom_core::ClaimSends {
         sends: vec![named],
         process: 1,
+        asked_again_before: office.now,
     };
     match office.decide(&Command::ClaimSends(claim)) {
         Ok(Outcome::SendsClaimed(claimed)) => assert!(claimed.is_empty()),
@@ -431,6 +432,7 @@ fn report(
     event: DeliveryEvent,
 ) -> bool {
     let report = DeliveryReport {
+        reporter: Reporter::Transport,
         tenant: office.tenant,
         subject,
         recipient: who.map(str::to_owned),
@@ -640,6 +642,7 @@ fn reports_of_one_command_see_each_other_and_strangers_are_told_so() {
         answered(&[(BOB, Verdict::Submitted), (EVE, Verdict::Submitted)]),
     );
     let one = |subject, who: &str, event| DeliveryReport {
+        reporter: Reporter::Transport,
         tenant: office.tenant,
         subject,
         recipient: Some(who.to_owned()),

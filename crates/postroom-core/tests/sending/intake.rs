@@ -632,26 +632,6 @@ fn a_repeated_address_counts_once_where_it_is_first() {
 }
 
 #[test]
-fn sending_a_draft_ends_it() {
-    let mut office = Office::new();
-    let put = postroom_core::PutDraft {
-        tenant: office.tenant,
-        identity: office.identity,
-        id: None,
-        document: "{}".to_owned(),
-        version: None,
-    };
-    let draft = match office.decide(&Command::PutDraft(put)).expect("saved") {
-        Outcome::Draft(row) => row.id,
-        other => panic!("{other:?}"),
-    };
-    let mut mail = office.mail(&["bob@there.example"]);
-    mail.draft = Some(draft);
-    office.queue(mail).expect("queued");
-    assert!(office.state.drafts.is_empty());
-}
-
-#[test]
 fn instants_are_those_of_the_decision() {
     let mut office = Office::new();
     let id = office.queued(&["bob@there.example"]);

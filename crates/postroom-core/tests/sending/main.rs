@@ -7,9 +7,11 @@
     reason = "helpers of tests may fail loudly, as the tests do"
 )]
 
+mod early;
 mod fate;
 mod intake;
 mod office;
 mod order;
 mod property;
 mod rules;
+mod scope;

@@ -187,6 +187,7 @@ impl Office {
         let claim = ClaimSends {
             sends: messages.iter().map(|id| self.named(*id)).collect(),
             process: 7,
+            asked_again_before: self.now.plus_ms(-10_000),
         };
         match self.decide(&Command::ClaimSends(claim)).expect("decided") {
             Outcome::SendsClaimed(claimed) => claimed,
@@ -266,9 +267,18 @@ pub(crate) fn recipient(address: &str) -> SendRecipient {
         name: String::new(),
         field: RecipientField::To,
         hash: hash(address),
+        base_hash: base(address).map(|base| hash(&base)),
         route: RecipientRoute::Outside,
         asked: false,
+        on_forwarded: false,
     }
+}
+
+/// An address without its detail.
+fn base(address: &str) -> Option<String> {
+    let (local, domain) = address.rsplit_once('@')?;
+    let (base, _) = local.split_once('+')?;
+    Some(format!("{base}@{domain}"))
 }
 
 /// Stands for the keyed hash that a store makes.

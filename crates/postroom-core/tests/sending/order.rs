@@ -85,7 +85,7 @@ const STEPS: &[(ErrorCode, Break)] = &[
     }),
     (ErrorCode::MessageTooLarge, |_, mail| {
         let large = mail.mail.as_mut().expect("composed");
-        large.raw.size = limit::SENT_MAIL_BYTES + 1;
+        large.raw.size = limit::SENT_MAIL_BYTES as u64 + 1;
     }),
     (ErrorCode::DailyCapReached, |office, _| {
         office.change_identity(|row| row.send_policy.daily_cap = Some(0));
@@ -137,13 +137,45 @@ fn sizes_and_counts_are_allowed_at_their_bound() {
     let to: Vec<&str> = to.iter().map(String::as_str).collect();
     let mut mail = office.mail(&to);
     mail.hop = limit::SENT_HOPS - 1;
-    mail.mail.as_mut().expect("composed").raw.size = limit::SENT_MAIL_BYTES;
+    mail.mail.as_mut().expect("composed").raw.size = limit::SENT_MAIL_BYTES as u64;
     // Named twice, counted once.
     mail.recipients.push(recipient("p0@there.example"));
     assert!(office.queue(mail).is_ok());
     let mut mail = office.mail(&to);
     mail.recipients.push(recipient("one@more.example"));
     assert_eq!(code(office.queue(mail)), ErrorCode::TooManyRecipients);
+}
+
+#[test]
+fn a_mail_that_was_not_composed_is_refused_for_what_was_found() {
+    for (step, found, expected) in [
+        (
+            SendStep::Content,
+            ErrorCode::UploadNotFound,
+            ErrorCode::UploadNotFound,
+        ),
+        (
+            SendStep::Size,
+            ErrorCode::MessageTooLarge,
+            ErrorCode::MessageTooLarge,
+        ),
+        (
+            SendStep::Allowance,
+            ErrorCode::DailyCapReached,
+            ErrorCode::DailyCapReached,
+        ),
+    ] {
+        let mut office = Office::new();
+        let mut mail = office.mail(&["bob@there.example"]);
+        mail.mail = None;
+        fault(&mut mail, step, found);
+        assert_eq!(code(office.queue(mail)), expected, "{step:?}");
+    }
+    // Nobody says why: a fault of ours.
+    let mut office = Office::new();
+    let mut mail = office.mail(&["bob@there.example"]);
+    mail.mail = None;
+    assert_eq!(code(office.queue(mail)), ErrorCode::InternalError);
 }
 
 #[test]

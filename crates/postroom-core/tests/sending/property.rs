@@ -3,8 +3,8 @@
 use crate::office::Office;
 use postroom_core::{
     BounceType, ClaimedSend, Command, DeliveryEvent, DeliveryReport, DeliveryStatus,
-    DeliverySubject, ExpireClaims, Outcome, RecipientOutcome, ResolveSend, SendOutcome, SendState,
-    Submission, Verdict, roll_up,
+    DeliverySubject, ExpireClaims, Outcome, RecipientOutcome, Reporter, ResolveSend, SendOutcome,
+    SendState, Submission, Verdict, roll_up,
 };
 use postroom_types::MessageId;
 use proptest::prelude::*;
@@ -100,6 +100,12 @@ impl Watch {
             Step::Claim(place) => {
                 let Some(id) = self.pick(place) else { return };
                 for claim in office.claim(&[id]) {
+                    let waited = claim.row.queued_at < office.now.plus_ms(-10_000);
+                    let barred = claim.recipients.iter().any(|to| {
+                        let key = (office.tenant, to.hash);
+                        office.state.suppressions.contains_key(&key)
+                    });
+                    assert!(!(barred && waited), "left although nobody writes to them");
                     self.claimed(claim);
                 }
             }
@@ -143,6 +149,7 @@ impl Watch {
                     return;
                 };
                 let report = DeliveryReport {
+                    reporter: Reporter::Transport,
                     tenant: office.tenant,
                     subject: DeliverySubject::Message(message),
                     recipient: who.map(|who| PEOPLE[who].to_owned()),

@@ -3,7 +3,7 @@
 use crate::office::{Office, code, hash};
 use postroom_core::{
     Command, DisclosureMode, ListDirection, ListEntry, ListKind, Outcome, Policy, PutDraft,
-    PutSuppression, PutUpload, RawMail, Refusal, RemoveSuppression, SuppressionReason, masked,
+    PutSuppression, PutUpload, RawMail, Refusal, RemoveSuppression, SendScope, SuppressionReason, masked,
 };
 use postroom_types::{ErrorCode, IdentityId, limit};
 use serde_json::json;
@@ -195,6 +195,9 @@ fn a_draft_is_saved_over_the_version_that_was_read() {
             id,
             document,
             version,
+            by: None,
+            scope: SendScope::Anyone,
+            has_read: false,
         })
     };
     let own = office.identity;

@@ -16,7 +16,7 @@ pub struct Content {
     pub text: Option<String>,
     /// The words as HTML, sent as given; never made up, except around the HTML of a history.
     pub html: Option<String>,
-    /// The files, at most [`limit::SEND_ATTACHMENTS`].
+    /// The files, at most [`limit::SENT_FILES`].
     pub attachments: Vec<File>,
     /// What stands under the words and the signature: the forwarded mail.
     pub history: Option<History>,
@@ -54,7 +54,8 @@ impl Content {
     /// Says what is wrong first, if anything.
     ///
     /// # Errors
-    /// [`ComposeError::Invalid`] with the path of the argument.
+    /// [`ComposeError::Invalid`] with the path of the argument; [`ComposeError::TooLarge`] for words that no
+    /// mail can hold.
     pub fn check(&self) -> Result<(), ComposeError> {
         check_subject(&self.subject)?;
         let is_blank = |text: &Option<String>| text.as_deref().is_none_or(|t| t.trim().is_empty());
@@ -66,13 +67,15 @@ impl Content {
             if text.contains('\0') {
                 return Err(ComposeError::invalid(path, Fault::Nul));
             }
-            if text.len() > limit::COMPOSED_MAIL_BYTES {
-                let fault = Fault::TooLong(limit::COMPOSED_MAIL_BYTES, "bytes");
-                return Err(ComposeError::invalid(path, fault));
+            if text.len() > limit::SENT_MAIL_BYTES {
+                return Err(ComposeError::TooLarge {
+                    size_bytes: text.len(),
+                    max_bytes: limit::SENT_MAIL_BYTES,
+                });
             }
         }
-        if self.attachments.len() > limit::SEND_ATTACHMENTS {
-            let fault = Fault::TooMany(limit::SEND_ATTACHMENTS);
+        if self.attachments.len() > limit::SENT_FILES {
+            let fault = Fault::TooMany(limit::SENT_FILES);
             return Err(ComposeError::invalid("attachments", fault));
         }
         let mut ids = HashSet::new();

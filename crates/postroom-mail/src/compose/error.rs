@@ -37,7 +37,7 @@ pub enum ComposeError {
     TooLarge {
         /// What it came to, attachments in base64.
         size_bytes: usize,
-        /// [`postroom_types::limit::COMPOSED_MAIL_BYTES`].
+        /// [`postroom_types::limit::SENT_MAIL_BYTES`].
         max_bytes: usize,
     },
 }

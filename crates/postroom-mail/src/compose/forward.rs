@@ -89,6 +89,22 @@ fn history_html(block: &[(&'static str, String)], html: &str) -> String {
     )
 }
 
+/// Whether a file of this name runs when it is opened: a program, a script or a shortcut, on any of
+/// the systems people read mail on.
+pub fn is_program_name(filename: &str) -> bool {
+    const RUNS: &[&str] = &[
+        "apk", "app", "appinstaller", "appx", "bat", "chm", "cmd", "com", "command", "cpl", "deb",
+        "dll", "dmg", "exe", "gadget", "hta", "inf", "iso", "img", "jar", "jnlp", "js", "jse",
+        "lnk", "msc", "msi", "msix", "msp", "pif", "pkg", "ps1", "psm1", "reg", "rpm", "scf",
+        "scr", "settingcontent-ms", "sh", "sys", "vb", "vbe", "vbs", "vhd", "vhdx", "wsc", "wsf",
+        "wsh", "xll",
+    ];
+    // Windows opens `a.exe.` and `a.exe ` as `a.exe`.
+    let name = filename.trim_end_matches(|c: char| c == '.' || c.is_whitespace());
+    name.rsplit_once('.')
+        .is_some_and(|(_, end)| RUNS.iter().any(|known| end.eq_ignore_ascii_case(known)))
+}
+
 /// The files of the older mail; `html` decides which of them are shown within it.
 fn files(raw: &[u8], html: &str, is_risky: impl Fn(&Attachment) -> bool) -> Vec<File> {
     let bytes = mail::prepare(raw, &mut Vec::new());

@@ -2,7 +2,7 @@
 
 use postroom_types::{Mailbox, Timestamp};
 
-use crate::{HOP_HEADER, Kind, Parsed, message_id};
+use crate::{Kind, Parsed, automation, message_id};
 
 /// Facts of an answered or forwarded message, read from its bytes.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,11 +57,6 @@ impl Parent {
                 })
                 .collect()
         };
-        let hop = parsed
-            .headers
-            .iter()
-            .find(|field| field.name.eq_ignore_ascii_case(HOP_HEADER))
-            .and_then(|field| field.value.trim().parse().ok());
         let own = message_id::read_to_the_letter(&values("message-id"));
         Self {
             message_id: own.filter(|_| !parsed.message_id_synthetic),
@@ -73,7 +68,7 @@ impl Parent {
             cc: parsed.cc.clone(),
             subject: parsed.subject.clone(),
             date: parsed.date,
-            hop: hop.unwrap_or(0),
+            hop: automation::hop_of(&parsed.headers),
             kind: parsed.kind,
         }
     }

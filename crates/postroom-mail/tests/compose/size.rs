@@ -12,7 +12,7 @@ fn a_file_of_twenty_megabytes_goes_and_is_read_again() {
     mail.content.attachments = vec![file("big.bin", "application/octet-stream", &bytes)];
     let sent = compose(&mail).expect("composed");
     assert_wire(&sent.bytes);
-    assert!(sent.bytes.len() <= limit::COMPOSED_MAIL_BYTES);
+    assert!(sent.bytes.len() <= limit::SENT_MAIL_BYTES);
     assert!(attachment(&sent.bytes, 0).expect("a file").bytes == bytes);
     assert!(parse(&sent.bytes).defects.is_empty());
 }
@@ -23,16 +23,16 @@ fn the_composed_bytes_have_the_limit() {
     mail.content.attachments = vec![file("f.bin", "application/octet-stream", b"")];
     let empty = compose(&mail).expect("composed").bytes.len();
     // 57 bytes become a line of 78; the header takes the rest.
-    let lines = (limit::COMPOSED_MAIL_BYTES - empty) / 78;
+    let lines = (limit::SENT_MAIL_BYTES - empty) / 78;
     mail.content.attachments[0].bytes = vec![b'x'; lines * 57];
-    let rest = limit::COMPOSED_MAIL_BYTES - compose(&mail).expect("fits").bytes.len();
+    let rest = limit::SENT_MAIL_BYTES - compose(&mail).expect("fits").bytes.len();
     mail.content.text = mail
         .content
         .text
         .map(|text| text + &" ".repeat(0) + &"x".repeat(rest));
     assert_eq!(
         compose(&mail).map(|sent| sent.bytes.len()),
-        Ok(limit::COMPOSED_MAIL_BYTES)
+        Ok(limit::SENT_MAIL_BYTES)
     );
     mail.content.text = mail.content.text.map(|text| text + "x");
     let error = compose(&mail).expect_err("too large");
@@ -49,12 +49,9 @@ fn the_composed_bytes_have_the_limit() {
 #[test]
 fn so_many_files_and_no_more() {
     let mut mail = outgoing();
-    mail.content.attachments = vec![file("f", "text/plain", b"x"); limit::SEND_ATTACHMENTS];
+    mail.content.attachments = vec![file("f", "text/plain", b"x"); limit::SENT_FILES];
     let sent = compose(&mail).expect("composed");
-    assert_eq!(
-        parse(&sent.bytes).attachments.len(),
-        limit::SEND_ATTACHMENTS
-    );
+    assert_eq!(parse(&sent.bytes).attachments.len(), limit::SENT_FILES);
     mail.content.attachments.push(file("f", "text/plain", b"x"));
     let error = compose(&mail).expect_err("too many");
     assert_eq!(

@@ -53,6 +53,11 @@ impl Relay {
         })
     }
 
+    /// Connections that may be open at once, so many messages are handed over at the same time.
+    pub fn connections(&self) -> usize {
+        self.options.limits.connections
+    }
+
     /// Hands over one message, the very bytes, and tells what became of it for each recipient.
     /// Never sends twice what may have been taken once.
     ///

@@ -5,8 +5,8 @@ use crate::{
     rows::{self, columns},
     sql::{Conn, Value},
 };
-use postroom_core::Needs;
-use postroom_types::{IdentityId, Timestamp};
+use postroom_core::{Awaiting, Needs};
+use postroom_types::{IdentityId, Timestamp, limit};
 use std::collections::BTreeSet;
 
 pub(super) async fn load_sends(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
@@ -57,6 +57,47 @@ pub(super) async fn load_sends(conn: &Conn, needs: &Needs, state: Shared<'_>) ->
         .await?;
     for row in all(&found, rows::delivery)? {
         state.borrow_mut().load_delivery(row);
+    }
+    load_early_reports(conn, needs, state).await
+}
+
+/// Reports on mails that were not known, and whether such a mail may become known.
+async fn load_early_reports(conn: &Conn, needs: &Needs, state: Shared<'_>) -> Sql<()> {
+    let names = needs
+        .early_reports
+        .iter()
+        .flat_map(|(tenant, name)| [Value::from(tenant.bits()), name.as_str().into()])
+        .collect();
+    let found = conn
+        .fetch_in(
+            "SELECT tenant_id, provider_message_id, identity_id, recipient, event, smtp_code, \
+             enhanced_code, reason, at FROM (VALUES {}) AS want CROSS JOIN early_reports WHERE \
+             early_reports.tenant_id = want.column1 AND early_reports.provider_message_id = \
+             want.column2 ORDER BY at",
+            2,
+            names,
+        )
+        .await?;
+    for row in all(&found, rows::early_report)? {
+        state.borrow_mut().load_early_report(row);
+    }
+    if needs.awaiting.is_empty() {
+        return Ok(());
+    }
+    // Through the index of open claims, which are few.
+    let sql = "SELECT tenant_id FROM sends WHERE claim_open IS NOT NULL \
+               ORDER BY claim_open DESC LIMIT $1";
+    let most = crate::select::rows(limit::SEND_BATCH);
+    let found = conn.fetch(sql, vec![most]).await?;
+    let claiming = all(&found, |row| rows::tenant_id(row, 0))?;
+    for tenant in &needs.awaiting {
+        let sql = "SELECT COUNT(*) FROM early_reports WHERE tenant_id = $1";
+        let found = conn.fetch(sql, vec![tenant.bits().into()]).await?;
+        let awaiting = Awaiting {
+            claims: claiming.contains(tenant),
+            reports: found.first().map_or(Ok(0), |row| rows::unsigned(row, 0))?,
+        };
+        state.borrow_mut().awaiting.insert(*tenant, awaiting);
     }
     Ok(())
 }

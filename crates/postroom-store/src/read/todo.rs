@@ -55,6 +55,9 @@ pub struct QueueCounts {
     pub oldest_pending_at: Option<Timestamp>,
 }
 
+/// The words of the index of todos by their queue.
+const OF_QUEUE: &str = " AND queue <> ''";
+
 impl Select {
     /// What the worker sees of a table of todos.
     fn seen_by(self, worker: &Worker) -> Self {
@@ -105,9 +108,14 @@ pub async fn todos(
             .value(own.bits()),
         (None, Reach::Tenant) => select.scope(&worker.scope),
     };
+    let of_queue = filter.queue.as_deref();
+    let select = match of_queue {
+        Some(_) => select.text(OF_QUEUE),
+        None => select,
+    };
     select
         .of_queues(worker)
-        .filter(" AND queue = ", filter.queue.as_deref())
+        .filter(" AND queue = ", of_queue)
         .filter(" AND id < ", filter.below.map(TodoId::bits))
         .text(" ORDER BY id DESC LIMIT ")
         .value(select::rows(filter.limit))
@@ -255,6 +263,7 @@ pub async fn queue_counts(
     let mut out: BTreeMap<String, QueueCounts> = BTreeMap::new();
     let all = Select::new("SELECT queue, COUNT(*) FROM todos WHERE ")
         .seen_by(worker)
+        .text(OF_QUEUE)
         .text(" GROUP BY queue")
         .scans()
         .all(store, |row| Ok((row.text(0)?, rows::unsigned(row, 1)?)))

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::sql::{Row, Value, signed};
 use postroom_core::{
-    DeliveryRow, DraftRow, IdempotencyRow, ListEntryRow, PolicyRow, SendClaim, SendRow, SendState,
+    DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow, PolicyRow, SendClaim, SendRow, SendState,
     SuppressionRow, UploadRow, UsageRow, ulid_ms,
 };
 use postroom_types::{DraftId, IdentityId, KeyId, MessageId, Timestamp, UploadId};
@@ -133,10 +133,11 @@ pub(crate) fn delivery(row: &Row) -> Result<DeliveryRow> {
         reason: row.opt_text(11)?,
         attempt: unsigned(row, 12)?,
         updated_at: at(row, 13)?,
+        base_hash: row.opt_bytes(14)?.map(array).transpose()?,
     })
 }
 
-pub(crate) fn delivery_values(row: &DeliveryRow) -> [Value; 14] {
+pub(crate) fn delivery_values(row: &DeliveryRow) -> [Value; 15] {
     [
         row.message_id.bits().into(),
         row.seq.into(),
@@ -152,6 +153,7 @@ pub(crate) fn delivery_values(row: &DeliveryRow) -> [Value; 14] {
         opt_text(&row.reason),
         row.attempt.into(),
         ms(row.updated_at),
+        Value::OptId(row.base_hash),
     ]
 }
 
@@ -173,6 +175,36 @@ pub(crate) fn idempotency_values(row: &IdempotencyRow) -> [Value; 6] {
         row.tenant_id.bits().into(),
         row.fingerprint.as_slice().into(),
         row.message_id.bits().into(),
+        ms(row.at),
+    ]
+}
+
+pub(crate) fn early_report(row: &Row) -> Result<EarlyReportRow> {
+    let identity = identity_id(row, 2)?;
+    let recipient = row.text(3)?;
+    Ok(EarlyReportRow {
+        tenant_id: tenant_id(row, 0)?,
+        provider_message_id: row.text(1)?,
+        identity_id: (identity != everybody()).then_some(identity),
+        recipient: (!recipient.is_empty()).then_some(recipient),
+        event: word(row, 4)?,
+        smtp_code: opt_unsigned(row, 5)?,
+        enhanced_code: row.opt_text(6)?,
+        reason: row.opt_text(7)?,
+        at: at(row, 8)?,
+    })
+}
+
+pub(crate) fn early_report_values(row: &EarlyReportRow) -> [Value; 9] {
+    [
+        row.tenant_id.bits().into(),
+        row.provider_message_id.as_str().into(),
+        row.identity_id.unwrap_or(everybody()).bits().into(),
+        row.recipient.as_deref().unwrap_or_default().into(),
+        row.event.as_str().into(),
+        Value::OptInt(row.smtp_code.map(signed)),
+        opt_text(&row.enhanced_code),
+        opt_text(&row.reason),
         ms(row.at),
     ]
 }
@@ -274,10 +306,12 @@ pub(crate) fn draft(row: &Row) -> Result<DraftRow> {
         version: unsigned(row, 4)?,
         created_at: at(row, 5)?,
         updated_at: at(row, 6)?,
+        saved_by: opt_id(row, 7, KeyId::from_parts)?,
+        scope: word(row, 8)?,
     })
 }
 
-pub(crate) fn draft_values(row: &DraftRow) -> [Value; 7] {
+pub(crate) fn draft_values(row: &DraftRow) -> [Value; 9] {
     [
         row.id.bits().into(),
         row.tenant_id.bits().into(),
@@ -286,6 +320,8 @@ pub(crate) fn draft_values(row: &DraftRow) -> [Value; 7] {
         row.version.into(),
         ms(row.created_at),
         ms(row.updated_at),
+        opt_bits(row.saved_by.map(KeyId::bits)),
+        row.scope.as_str().into(),
     ]
 }
 

@@ -1,6 +1,10 @@
 //! PostgreSQL, with several statements under way at once.
 
-use super::{Error, Result, Row, STATEMENTS, Server, Value, lock, value::Param};
+mod readers;
+
+pub(crate) use readers::Readers;
+
+use super::{Error, Result, Row, STATEMENTS, Server, lock, value::Param};
 use bytes::BytesMut;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use std::{
@@ -10,17 +14,12 @@ use std::{
     task::{Context, Poll, Waker},
     time::Duration,
 };
-use tokio::{
-    sync::{Semaphore, watch},
-    task::JoinHandle,
-};
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_postgres::{
     AsyncMessage, Client, Statement,
     types::{IsNull, ToSql, Type, to_sql_checked},
 };
 
-/// How long a read waits for a connection.
-const ACQUIRE: Duration = Duration::from_secs(10);
 /// How long the server may take to see that a connection ends.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -189,7 +188,8 @@ impl Postgres {
         let client = Arc::clone(&self.client);
         Ok(Begun::new(async move {
             let rows = client.query_raw(&statement, params).await?;
-            Ok(rows.map_ok(Row::Postgres).try_collect().await?)
+            let rows = rows.map_ok(|row| Row::Postgres(Arc::new(row)));
+            Ok(rows.try_collect().await?)
         }))
     }
 
@@ -204,81 +204,6 @@ impl Postgres {
         drop((client, prepared, sent));
         // A server that does not answer is left to notice by itself.
         let _ended = tokio::time::timeout(GOODBYE, driver).await;
-    }
-}
-
-/// Connections that read.
-pub(crate) struct Readers {
-    server: Server,
-    free: Mutex<Vec<Postgres>>,
-    /// One for each connection that may be open.
-    room: Semaphore,
-}
-
-/// A connection in use; it goes back when it is dropped, unless it is closed.
-struct Taken<'a> {
-    readers: &'a Readers,
-    conn: Option<Postgres>,
-}
-
-impl Drop for Taken<'_> {
-    fn drop(&mut self) {
-        let usable = |conn: &Postgres| !conn.is_closed() && !self.readers.room.is_closed();
-        if let Some(conn) = self.conn.take().filter(usable) {
-            lock(&self.readers.free).push(conn);
-        }
-    }
-}
-
-impl Readers {
-    pub(super) async fn open(server: Server, count: usize) -> Result<Self> {
-        let first = Postgres::connect(&server).await?;
-        Ok(Self {
-            server,
-            free: Mutex::new(vec![first]),
-            room: Semaphore::new(count.max(1)),
-        })
-    }
-
-    pub(super) async fn fetch(&self, sql: &str, values: Vec<Value>) -> Result<Vec<Row>> {
-        let _room = tokio::time::timeout(ACQUIRE, self.room.acquire())
-            .await
-            .map_err(|_| Error::TimedOut)?
-            .map_err(|_| Error::Closed)?;
-        let free = self.free();
-        if let Some(conn) = free {
-            let params = values.iter().cloned().map(Into::into).collect();
-            let found = self.read(conn, sql, params).await;
-            // The server may have gone and come back since the connection was used.
-            if !found.as_ref().is_err_and(Error::is_lost) {
-                return found;
-            }
-        }
-        let conn = Postgres::connect(&self.server).await?;
-        self.read(conn, sql, values.into_iter().map(Into::into).collect())
-            .await
-    }
-
-    fn free(&self) -> Option<Postgres> {
-        let mut free = lock(&self.free);
-        free.retain(|conn| !conn.is_closed());
-        free.pop()
-    }
-
-    async fn read(&self, conn: Postgres, sql: &str, params: Vec<Param>) -> Result<Vec<Row>> {
-        let taken = Taken {
-            readers: self,
-            conn: Some(conn),
-        };
-        let Some(conn) = &taken.conn else {
-            return Err(Error::Closed);
-        };
-        conn.ask(sql, params).await?.done().await
-    }
-
-    pub(super) fn close(&self) {
-        self.room.close();
-        lock(&self.free).clear();
     }
 }
 

@@ -1,18 +1,20 @@
 //! Rows of answers.
 
 use super::{Error, Result};
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 use tokio_postgres::types::{FromSql, Type};
 
 /// One row of an answer; columns go by their place.
+#[derive(Clone)]
 pub(crate) enum Row {
     /// Of SQLite.
     Sqlite(SqliteRow),
-    /// Of PostgreSQL.
-    Postgres(tokio_postgres::Row),
+    /// Of PostgreSQL; several readers may have it.
+    Postgres(Arc<tokio_postgres::Row>),
 }
 
 /// A row copied out of SQLite.
+#[derive(Clone)]
 pub(crate) struct SqliteRow {
     pub(super) cells: Vec<Cell>,
     /// Texts and bytes of all columns.
@@ -20,6 +22,7 @@ pub(crate) struct SqliteRow {
 }
 
 /// What a column of SQLite holds.
+#[derive(Clone)]
 pub(super) enum Cell {
     Null,
     Int(i64),

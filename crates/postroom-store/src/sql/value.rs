@@ -1,7 +1,7 @@
 //! Values bound to statements.
 
 /// One value bound to a statement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Value {
     /// An integer, an instant or a flag.
     Int(i64),

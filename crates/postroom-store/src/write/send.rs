@@ -7,11 +7,18 @@ use crate::{
     sql::{Conn, Value},
 };
 use postroom_core::{
-    AddressHash, Change, DeliveryRow, DraftRow, IdempotencyRow, ListEntryRow, MessageStatus,
+    AddressHash, Change, DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow, MessageStatus,
     PolicyRow, SendRow, Sha256Bytes, SuppressionRow, UploadRow, UsageRow,
 };
 use postroom_types::{DraftId, IdentityId, MessageId, TenantId, Timestamp};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Until when what has ended goes.
+struct Pruned {
+    keys_through: Timestamp,
+    uploads_ended: Timestamp,
+    reports_through: Timestamp,
+}
 
 /// What was decided about sending.
 #[derive(Default)]
@@ -22,6 +29,9 @@ pub(super) struct Writes {
     deliveries: BTreeMap<(MessageId, u64), Box<DeliveryRow>>,
     idempotency: BTreeMap<(IdentityId, Sha256Bytes), IdempotencyRow>,
     usage: BTreeMap<(TenantId, Option<IdentityId>, String), UsageRow>,
+    early_reports: Vec<Box<EarlyReportRow>>,
+    /// Names of mails that are known now.
+    known_names: BTreeSet<(TenantId, String)>,
     /// `None` for an address that is written to again.
     suppressions: BTreeMap<(TenantId, AddressHash), Option<SuppressionRow>>,
     /// Whether the entry is there.
@@ -30,7 +40,7 @@ pub(super) struct Writes {
     /// `None` for a draft that was dropped.
     drafts: BTreeMap<DraftId, Option<Box<DraftRow>>>,
     uploads: Vec<(Box<UploadRow>, PackedBlob)>,
-    pruned: Option<(Timestamp, Timestamp)>,
+    pruned: Option<Pruned>,
 }
 
 impl Writes {
@@ -42,6 +52,8 @@ impl Writes {
             deliveries,
             idempotency,
             usage,
+            early_reports,
+            known_names,
             suppressions,
             entries,
             policies,
@@ -55,6 +67,8 @@ impl Writes {
             && deliveries.is_empty()
             && idempotency.is_empty()
             && usage.is_empty()
+            && early_reports.is_empty()
+            && known_names.is_empty()
             && suppressions.is_empty()
             && entries.is_empty()
             && policies.is_empty()
@@ -63,9 +77,11 @@ impl Writes {
             && pruned.is_none()
     }
 
-    /// Whether a send was queued or changed.
-    pub(super) fn has_sends(&self) -> bool {
-        !(self.added.is_empty() && self.changed.is_empty())
+    /// Whether a send waits for a transport now that did not before. Claims and outcomes are told to
+    /// nobody.
+    pub(super) fn has_due(&self) -> bool {
+        let mut sends = self.added.values().chain(self.changed.values());
+        sends.any(|send| send.next_attempt_at.is_some())
     }
 
     /// Takes a change; gives back one that is not about sending. `blob` has the bytes of its
@@ -99,6 +115,16 @@ impl Writes {
             Change::PutUsage(row) => {
                 let key = (row.tenant_id, row.identity_id, row.day.clone());
                 self.usage.insert(key, row);
+            }
+            Change::PutEarlyReport(row) => self.early_reports.push(row),
+            Change::RemoveEarlyReports {
+                tenant_id,
+                provider_message_id,
+            } => {
+                self.early_reports.retain(|row| {
+                    row.tenant_id != tenant_id || row.provider_message_id != provider_message_id
+                });
+                self.known_names.insert((tenant_id, provider_message_id));
             }
             Change::AddUpload(row) => {
                 self.uploads.extend(blob.map(|blob| (row, blob.clone())));
@@ -135,7 +161,14 @@ impl Writes {
             Change::PruneSending {
                 keys_through,
                 uploads_ended,
-            } => self.pruned = Some((keys_through, uploads_ended)),
+                reports_through,
+            } => {
+                self.pruned = Some(Pruned {
+                    keys_through,
+                    uploads_ended,
+                    reports_through,
+                });
+            }
             other => return Some(other),
         }
         None
@@ -144,6 +177,7 @@ impl Writes {
     pub(super) async fn write(mut self, conn: &Conn) -> Result<(), LoadError> {
         self.write_sends(conn).await?;
         self.write_counts(conn).await?;
+        self.write_early_reports(conn).await?;
         self.write_rules(conn).await?;
         self.write_drafts(conn).await
     }
@@ -183,12 +217,12 @@ impl Writes {
         .await?;
         conn.insert(
             "INSERT INTO deliveries (message_id, seq, tenant_id, identity_id, address, hash, \
-             field, status, smtp_code, enhanced_code, bounce_type, reason, attempt, updated_at) \
-             VALUES {} ON CONFLICT (message_id, seq) DO UPDATE SET status = excluded.status, \
+             field, status, smtp_code, enhanced_code, bounce_type, reason, attempt, updated_at, \
+             base_hash) VALUES {} ON CONFLICT (message_id, seq) DO UPDATE SET status = excluded.status, \
              smtp_code = excluded.smtp_code, enhanced_code = excluded.enhanced_code, \
              bounce_type = excluded.bounce_type, reason = excluded.reason, \
              attempt = excluded.attempt, updated_at = excluded.updated_at",
-            14,
+            15,
             flat(
                 self.deliveries
                     .values()
@@ -215,6 +249,29 @@ impl Writes {
              held = excluded.held",
             5,
             flat(self.usage.values().map(rows::usage_values)),
+        )
+        .await?;
+        Ok(())
+    }
+
+    async fn write_early_reports(&mut self, conn: &Conn) -> Result<(), LoadError> {
+        for (tenant, name) in &self.known_names {
+            conn.execute(
+                "DELETE FROM early_reports WHERE tenant_id = $1 AND provider_message_id = $2",
+                vec![tenant.bits().into(), name.as_str().into()],
+            )
+            .await?;
+        }
+        conn.insert(
+            "INSERT INTO early_reports (tenant_id, provider_message_id, identity_id, recipient, \
+             event, smtp_code, enhanced_code, reason, at) VALUES {} ON CONFLICT \
+             (tenant_id, provider_message_id, identity_id, recipient, event) DO NOTHING",
+            9,
+            flat(
+                self.early_reports
+                    .iter()
+                    .map(|row| rows::early_report_values(row)),
+            ),
         )
         .await?;
         Ok(())
@@ -284,9 +341,11 @@ impl Writes {
         }
         conn.insert(
             "INSERT INTO drafts (id, tenant_id, identity_id, document, version, created_at, \
-             updated_at) VALUES {} ON CONFLICT (id) DO UPDATE SET document = excluded.document, \
-             version = excluded.version, updated_at = excluded.updated_at",
-            7,
+             updated_at, saved_by, scope) VALUES {} ON CONFLICT (id) DO UPDATE SET \
+             document = excluded.document, version = excluded.version, \
+             updated_at = excluded.updated_at, saved_by = excluded.saved_by, \
+             scope = excluded.scope",
+            9,
             flat(
                 self.drafts
                     .values()
@@ -305,17 +364,23 @@ impl Writes {
             )
             .await?;
         }
-        if let Some((keys_through, uploads_ended)) = self.pruned {
-            conn.execute(
-                "DELETE FROM idempotency WHERE at <= $1",
-                vec![keys_through.ms().into()],
-            )
-            .await?;
-            conn.execute(
-                "DELETE FROM uploads WHERE expires_at <= $1",
-                vec![uploads_ended.ms().into()],
-            )
-            .await?;
+        if let Some(pruned) = self.pruned {
+            for (sql, through) in [
+                (
+                    "DELETE FROM idempotency WHERE at <= $1",
+                    pruned.keys_through,
+                ),
+                (
+                    "DELETE FROM uploads WHERE expires_at <= $1",
+                    pruned.uploads_ended,
+                ),
+                (
+                    "DELETE FROM early_reports WHERE at <= $1",
+                    pruned.reports_through,
+                ),
+            ] {
+                conn.execute(sql, vec![through.ms().into()]).await?;
+            }
         }
         Ok(())
     }

@@ -6,7 +6,10 @@ use postroom_store::{DatabaseKind, Store, StoreError, StoreOptions, read};
 use postroom_types::{ErrorCode, Secret, limit};
 use std::{
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicI64},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
     time::{Duration, UNIX_EPOCH},
 };
 
@@ -34,6 +37,44 @@ fn what_was_answered_is_there_after_opening_again() {
             .await
             .expect("reads");
         assert_eq!(after, position);
+    });
+}
+
+/// Of many that read the same at once one reads for the others, and none gets what is older than
+/// its call.
+#[test]
+fn a_read_holds_what_was_answered_before_it_however_many_read_the_same() {
+    on_both(|world: World| async move {
+        let scope = world.tenant_scope();
+        let over = Arc::new(AtomicBool::new(false));
+        let others: Vec<_> = (0..8)
+            .map(|_| {
+                let (store, over) = (world.store.clone(), Arc::clone(&over));
+                tokio::spawn(async move {
+                    let mut last = 0;
+                    while !over.load(Ordering::Relaxed) {
+                        let position = read::position(&store, &scope).await.expect("reads");
+                        assert!(position >= last, "{position} after {last}");
+                        last = position;
+                        tokio::task::yield_now().await;
+                    }
+                })
+            })
+            .collect();
+        let mut last = read::position(&world.store, &scope).await.expect("reads");
+        for n in 0..30 {
+            let id = format!("{n}@x.example");
+            world
+                .import(&[mail(&id, &[], "ann@shop.example", "One")])
+                .await;
+            let position = read::position(&world.store, &scope).await.expect("reads");
+            assert!(position > last, "{position} after {last}");
+            last = position;
+        }
+        over.store(true, Ordering::Relaxed);
+        for other in others {
+            other.await.expect("reads to its end");
+        }
     });
 }
 

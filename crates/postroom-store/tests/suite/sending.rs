@@ -6,13 +6,13 @@ use postroom_core::{
     DeliveryStatus, DeliverySubject, Direction, Draft, ExpireClaims, FeedKind, Idempotency,
     IdentityPatch, IdentityStatus, Kind, ListDirection, ListEntry, ListKind, MessageStatus,
     Outcome, OutgoingMail, Owner, PutDraft, PutSuppression, PutUpload, QueueMessage, RawMail,
-    RecipientField, RecipientOutcome, RecipientRoute, RemoveSuppression, ResolveSend, SendKind,
-    SendOperation, SendOutcome, SendPolicy, SendRecipient, SendRef, SendScope, SendState,
-    SendThread, SetPolicy, Signature, Submission, SuppressionReason, UpdateIdentity, UsageDay,
+    RecipientField, RecipientOutcome, RecipientRoute, RemoveSuppression, Reporter, ResolveSend,
+    SendKind, SendOperation, SendOutcome, SendPolicy, SendRecipient, SendRef, SendScope, SendState,
+    SendThread, SentDraft, SetPolicy, Signature, Submission, SuppressionReason, UpdateIdentity, UsageDay,
     Verdict, fingerprint, idempotency_key, masked,
 };
 use postroom_store::read::{self, SendFilter};
-use postroom_types::{ErrorCode, MessageId, ThreadId, limit};
+use postroom_types::{Address, ErrorCode, KeyId, MessageId, ThreadId, limit};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DAY: &str = "2026-11-30";
@@ -48,8 +48,15 @@ fn recipient(world: &World, address: &str) -> SendRecipient {
         name: "Somebody".to_owned(),
         field: RecipientField::To,
         hash: world.store.keys().address_hash(world.tenant, address),
+        base_hash: Address::parse(address).ok().and_then(|address| {
+            let keys = world.store.keys();
+            address
+                .detail()
+                .map(|_| keys.address_hash(world.tenant, address.base()))
+        }),
         route: RecipientRoute::Outside,
         asked: false,
+        on_forwarded: false,
     }
 }
 
@@ -113,7 +120,11 @@ async fn queued(world: &World, n: u128, to: &[&str]) -> MessageId {
 }
 
 async fn claim(world: &World, sends: Vec<SendRef>, process: u128) -> Vec<ClaimedSend> {
-    let command = Command::ClaimSends(ClaimSends { sends, process });
+    let command = Command::ClaimSends(ClaimSends {
+        sends,
+        process,
+        asked_again_before: world.now().plus_ms(-10_000),
+    });
     match world.store.transact(command).await {
         Ok(Outcome::SendsClaimed(claimed)) => claimed,
         other => panic!("{other:?}"),
@@ -550,6 +561,7 @@ fn reports_find_their_delivery_and_a_hard_bounce_is_not_written_to_again() {
         let answer = taken(&claimed[0], Verdict::Submitted);
         record(&world, vec![outcome(&claimed[0], answer)]).await;
         let report = |subject, who: &str, event| DeliveryReport {
+            reporter: Reporter::Transport,
             tenant: world.tenant,
             subject,
             recipient: Some(who.to_owned()),
@@ -605,6 +617,63 @@ fn reports_find_their_delivery_and_a_hard_bounce_is_not_written_to_again() {
             .expect("removed");
         let last = queued(&world, 3, &[BOB]).await;
         assert_eq!(status(&world, last).await, MessageStatus::Queued);
+    });
+}
+
+#[test]
+fn a_report_that_came_before_the_answer_waits_for_it_over_a_restart() {
+    on_both(|world| async move {
+        let mut world = owned(world).await;
+        let id = queued(&world, 1, &[BOB]).await;
+        let claimed = claim(&world, due(&world).await, 7).await;
+        let told = |name: String, recipient: Option<&str>| DeliveryReport {
+            reporter: Reporter::Transport,
+            tenant: world.tenant,
+            subject: DeliverySubject::Provider(name),
+            recipient: recipient.map(str::to_owned),
+            event: DeliveryEvent::Bounced(BounceType::Hard),
+            smtp_code: Some(550),
+            enhanced_code: None,
+            reason: Some("no such user".to_owned()),
+        };
+        let own = told(format!("p-{id}"), Some(BOB));
+        let reports = vec![own.clone(), own, told("p-other".to_owned(), None)];
+        let command = Command::RecordDeliveries(reports);
+        match world.store.transact(command).await {
+            Ok(Outcome::DeliveriesRecorded(updates)) => {
+                assert!(updates.iter().all(|update| update.message_id.is_none()));
+            }
+            other => panic!("{other:?}"),
+        }
+        world = world.reopen().await;
+        let answer = taken(&claimed[0], Verdict::Submitted);
+        record(&world, vec![outcome(&claimed[0], answer)]).await;
+        assert_eq!(status(&world, id).await, MessageStatus::Bounced);
+        let next = queued(&world, 2, &[BOB]).await;
+        assert_eq!(status(&world, next).await, MessageStatus::Suppressed);
+
+        // What nobody asks for goes with its time.
+        let late = queued(&world, 3, &[EVE]).await;
+        let claimed = claim(&world, due(&world).await, 7).await;
+        let named = SendOutcome {
+            submission: Submission::Answered {
+                provider_message_id: Some("p-other".to_owned()),
+                recipients: vec![RecipientOutcome {
+                    address: EVE.to_owned(),
+                    verdict: Verdict::Submitted,
+                    smtp_code: None,
+                    enhanced_code: None,
+                    reason: None,
+                }],
+            },
+            ..outcome(&claimed[0], Submission::NotTried)
+        };
+        let life = i64::try_from(limit::EARLY_REPORT_MS).expect("fits");
+        world.advance(life);
+        let pruned = world.store.transact(Command::PruneSending).await;
+        pruned.expect("pruned");
+        record(&world, vec![named]).await;
+        assert_eq!(status(&world, late).await, MessageStatus::Submitted);
     });
 }
 
@@ -767,6 +836,9 @@ fn drafts_and_uploads_are_kept_for_their_time() {
                 id,
                 document: document.to_owned(),
                 version,
+                by: version.map(|version| KeyId::from_parts(1, version.into())),
+                scope: SendScope::Known,
+                has_read: false,
             })
         };
         let draft = match world.store.transact(put(None, None, "{}")).await {
@@ -785,11 +857,44 @@ fn drafts_and_uploads_are_kept_for_their_time() {
             (read_back.version, read_back.document.as_str()),
             (2, "{\"to\":[]}")
         );
+        assert_eq!(
+            (read_back.saved_by, read_back.scope),
+            (Some(KeyId::from_parts(1, 1)), SendScope::Known)
+        );
+        assert_eq!(draft.saved_by, None);
         let list = read::drafts(&world.store, &world.scope(), world.identity, None, 10).await;
         assert_eq!(list.expect("reads").len(), 1);
-        let mut sent = outgoing(&world, 1, &[BOB]);
-        sent.draft = Some(draft.id);
-        world.store.transact(queue(sent)).await.expect("queued");
+        let sending = |n, version, scope| {
+            let mut sent = outgoing(&world, n, &[BOB]);
+            let id = draft.id;
+            sent.draft = Some(SentDraft { id, version });
+            sent.scope = scope;
+            queue(sent)
+        };
+        for (version, scope, expected) in [
+            (1, SendScope::Anyone, ErrorCode::Conflict),
+            (2, SendScope::Anyone, ErrorCode::PolicyDenied),
+        ] {
+            let refused = world.store.transact(sending(1, version, scope)).await;
+            assert_eq!(code(refused), expected);
+        }
+        // Somebody who may write to anyone has read it.
+        let read = Command::PutDraft(PutDraft {
+            tenant: world.tenant,
+            identity: world.identity,
+            id: Some(draft.id),
+            document: "{}".to_owned(),
+            version: Some(2),
+            by: None,
+            scope: SendScope::Anyone,
+            has_read: true,
+        });
+        world.store.transact(read).await.expect("saved");
+        let sent = sending(1, 3, SendScope::Anyone);
+        world.store.transact(sent).await.expect("queued");
+        let again = sending(2, 3, SendScope::Anyone);
+        let again = world.store.transact(again).await;
+        assert_eq!(code(again), ErrorCode::DraftNotFound);
         let gone = read::draft(&world.store, &world.scope(), draft.id).await;
         assert_eq!(gone.expect("reads"), None);
 
@@ -823,6 +928,43 @@ fn drafts_and_uploads_are_kept_for_their_time() {
             .expect("pruned");
         let kept = read::upload_bytes(&world.store, &world.scope(), &upload).await;
         assert_eq!(kept.expect("reads"), None);
+    });
+}
+
+#[test]
+fn what_waited_is_asked_again_before_it_leaves() {
+    const TAGGED: &str = "tom+news@there.example";
+    on_both(|world| async move {
+        let world = owned(world).await;
+        let mail = queued(&world, 1, &[BOB, TAGGED, "eve@blocked.example"]).await;
+        let lone = queued(&world, 2, &[TAGGED]).await;
+        world.advance(20_000);
+        let keys = world.store.keys();
+        for command in [
+            Command::PutSuppression(PutSuppression {
+                tenant: world.tenant,
+                hash: keys.address_hash(world.tenant, "tom@there.example"),
+                hint: masked("tom@there.example"),
+                reason: SuppressionReason::Manual,
+            }),
+            Command::PutListEntry(ListEntry {
+                tenant: world.tenant,
+                direction: ListDirection::Send,
+                kind: ListKind::Block,
+                entry: "@blocked.example".to_owned(),
+            }),
+        ] {
+            world.store.transact(command).await.expect("set");
+        }
+        assert_eq!(used(&world).await, (0, 4));
+        let claimed = claim(&world, due(&world).await, 1).await;
+        assert_eq!(claimed.len(), 1);
+        let handed = claimed[0].recipients.iter().map(|to| to.address.as_str());
+        assert_eq!(handed.collect::<Vec<_>>(), [BOB]);
+        assert_eq!(used(&world).await, (0, 1));
+        assert_eq!(status(&world, mail).await, MessageStatus::Queued);
+        assert_eq!(status(&world, lone).await, MessageStatus::Suppressed);
+        assert!(due(&world).await.is_empty());
     });
 }
 

@@ -175,6 +175,48 @@ async fn seen(world: &World, id: TodoId) -> read::Todo {
 }
 
 #[test]
+fn a_claim_comes_with_the_payload_of_its_own_todo() {
+    on_both(|world: World| async move {
+        let worker = worker(&world, 1);
+        let create = |title: &str, payload: Option<&str>| {
+            Command::CreateTodo(Box::new(CreateTodo {
+                payload: payload.map(str::to_owned),
+                ..todo(&world, "work", title)
+            }))
+        };
+        // Claimed in the very commit that opens them, and in a later one.
+        let mut commands = vec![
+            create("a", Some("{\"n\":1}")),
+            create("b", None),
+            create("c", Some("\"two\"")),
+        ];
+        commands.extend([next(&worker), next(&worker)]);
+        let answers = world.store.transact_all(commands).await.expect("commits");
+        let mut claimed: Vec<Claimed> = answers
+            .into_iter()
+            .filter_map(|answer| match answer {
+                Ok(Outcome::Claimed(claimed)) => Some(*claimed),
+                _ => None,
+            })
+            .collect();
+        while let Some(more) = claim(&world, &worker).await {
+            claimed.push(more);
+        }
+        claimed.sort_by(|a, b| a.row.title.cmp(&b.row.title));
+        let came: Vec<_> = claimed
+            .iter()
+            .map(|claimed| (claimed.row.title.as_str(), claimed.payload.as_deref()))
+            .collect();
+        let expected = [
+            ("a", Some("{\"n\":1}")),
+            ("b", None),
+            ("c", Some("\"two\"")),
+        ];
+        assert_eq!(came, expected);
+    });
+}
+
+#[test]
 fn a_source_is_found_by_its_token_and_its_secret_opens_for_its_tenant_only() {
     on_both(|world: World| async move {
         let store = &world.store;

@@ -172,7 +172,8 @@ const OUTBOX: View = View::Table(
         ("ID", "/message_id"),
         ("QUEUED", "/queued_at"),
         ("STATUS", "/status"),
-        ("TO", "/deliveries/0/address"),
+        ("FROM", "/from/address"),
+        ("TO", "/deliveries"),
         ("SUBJECT", "/subject"),
         ("BY", "/transport"),
         ("WHY", "/reason"),
@@ -405,6 +406,20 @@ pub(crate) const VERBS: &[Verb] = &[
         view: View::Fields,
     },
     Verb {
+        words: &["attachment"],
+        about: "Write the bytes of a file that a message carries to standard output",
+        calls: &[one("attachment_raw")],
+        positional: &["message_id", "attachment_id"],
+        view: View::Fields,
+    },
+    Verb {
+        words: &["owner-link"],
+        about: "Make a link that signs one person in to the page, once",
+        calls: &[one("owner_link_create")],
+        positional: &[],
+        view: View::Fields,
+    },
+    Verb {
         words: &["identity", "list"],
         about: "List mailboxes",
         calls: &[one("mail_list_identities")],
@@ -530,6 +545,8 @@ pub(crate) mod used {
     pub(crate) const LIST_QUEUES: &str = "queue_list";
     /// Finds work of the demo.
     pub(crate) const LIST_TODOS: &str = "todo_list";
+    /// Takes a file that a mail is to carry.
+    pub(crate) const UPLOAD: &str = "upload_create";
     /// Sends mail of the demo.
     pub(crate) const SEND_MAIL: &str = "mail_send";
     /// Answers mail of the demo.
@@ -607,6 +624,7 @@ mod tests {
             used::FAIL_TODO,
             used::LIST_TODOS,
             used::LIST_QUEUES,
+            used::UPLOAD,
             used::SEND_MAIL,
             used::REPLY_TO_MAIL,
             used::LIST_THREADS,

@@ -15,6 +15,8 @@ enum Kind {
     Flag,
     /// Several texts: the option is repeated, or its value holds commas.
     Texts,
+    /// As [`Kind::Texts`], each an address, an address with a name, or JSON.
+    People,
     /// JSON text.
     Json,
 }
@@ -61,6 +63,7 @@ fn property(name: &str, schema: &Value) -> Property {
         Some(&"number") => Kind::Number,
         Some(&"boolean") => Kind::Flag,
         Some(&"string") => Kind::Text,
+        Some(&"array") if takes_people(&schema) => Kind::People,
         Some(&"array")
             if ["/items/type", "/items/oneOf/0/type"]
                 .iter()
@@ -92,6 +95,18 @@ fn property(name: &str, schema: &Value) -> Property {
     }
 }
 
+/// Whether the items of a list are texts or objects: addresses, with or without a name.
+fn takes_people(schema: &Value) -> bool {
+    let forms = schema.pointer("/items/oneOf").and_then(Value::as_array);
+    let has = |kind: &str| {
+        forms
+            .into_iter()
+            .flatten()
+            .any(|form| form.get("type").is_some_and(|found| found == kind))
+    };
+    has("string") && has("object")
+}
+
 fn with_description(choice: &Value, whole: &Value) -> Value {
     let mut choice = choice.clone();
     if let (Some(object), Some(about)) = (choice.as_object_mut(), whole.get("description")) {
@@ -119,6 +134,7 @@ impl Property {
                 .value_parser(["true", "false"])
                 .hide_possible_values(true),
             Kind::Texts => arg.action(ArgAction::Append).value_delimiter(','),
+            Kind::People => arg.action(ArgAction::Append),
             _ => arg.action(ArgAction::Set),
         };
         if self.kind == Kind::Flag {
@@ -132,7 +148,7 @@ impl Property {
                 .hide_possible_values(self.choices.len() > 6);
         }
         arg.value_name(self.value_name())
-            .allow_hyphen_values(self.kind != Kind::Texts)
+            .allow_hyphen_values(!matches!(self.kind, Kind::Texts | Kind::People))
     }
 
     /// The word without an option that sets it.
@@ -142,10 +158,15 @@ impl Property {
             .value_name(self.name.to_uppercase())
             .required(required)
             .action(ArgAction::Append);
-        if self.kind == Kind::Text {
+        if self.kind == Kind::Text && !self.is_one_word() {
             arg = arg.num_args(1..);
         }
         arg
+    }
+
+    /// Whether it names a thing; words for people may be several.
+    fn is_one_word(&self) -> bool {
+        self.name == "id" || self.name == "queue" || self.name.ends_with("_id")
     }
 
     fn flag(&self) -> String {
@@ -158,13 +179,21 @@ impl Property {
     }
 
     fn help(&self) -> String {
-        self.about.trim_end_matches('.').to_owned()
+        let about = self.about.trim_end_matches('.');
+        match self.kind {
+            Kind::People => format!(
+                "{}: ADDRESS or 'NAME <ADDRESS>', several with commas",
+                about.split(':').next().unwrap_or_default()
+            ),
+            _ => about.to_owned(),
+        }
     }
 
     fn value_name(&self) -> &'static str {
         match self.kind {
             Kind::Integer | Kind::Number => "NUMBER",
             Kind::Texts => "TEXT,…",
+            Kind::People => "ADDRESS,…",
             Kind::Json => "JSON",
             _ => "TEXT",
         }
@@ -200,8 +229,70 @@ impl Property {
                 .filter(|word| !word.is_empty())
                 .map(Value::from)
                 .collect()),
-            Kind::Json => serde_json::from_str(&joined).map_err(|_| wrong("JSON")),
+            Kind::People => {
+                let read: Option<Vec<Vec<Value>>> = words.iter().map(|word| people(word)).collect();
+                let lists = read.ok_or_else(|| wrong("addresses, 'NAME <ADDRESS>', or JSON"))?;
+                Ok(lists.into_iter().flatten().collect())
+            }
+            Kind::Json => {
+                let text = from_file(joined, shown)?;
+                serde_json::from_str(&text)
+                    .map_err(|_| wrong("JSON, @FILE or - for standard input"))
+            }
         }
+    }
+}
+
+/// What a file holds, or standard input, where JSON is named in place of being written out.
+fn from_file(told: String, shown: &str) -> Result<String, Trouble> {
+    let whole = match told.strip_prefix('@') {
+        Some(file) => std::fs::read_to_string(file),
+        None if told == "-" => std::io::read_to_string(std::io::stdin()),
+        None => return Ok(told),
+    };
+    whole.map_err(|error| {
+        Trouble::io(
+            format!("{shown} cannot be read: {error}."),
+            "Name a file of JSON as @FILE, or - for standard input.",
+        )
+    })
+}
+
+/// The people that one word names; `None` for JSON that cannot be read. What is no address is left for
+/// the operation to refuse.
+fn people(word: &str) -> Option<Vec<Value>> {
+    let word = word.trim();
+    if word.starts_with(['{', '[']) {
+        return match serde_json::from_str(word).ok()? {
+            Value::Array(items) => Some(items),
+            one => Some(vec![one]),
+        };
+    }
+    let (mut quoted, mut inside) = (false, false);
+    let parts = word.split(|c: char| {
+        match c {
+            '"' => quoted = !quoted,
+            '<' => inside = true,
+            '>' => inside = false,
+            _ => {}
+        }
+        c == ',' && !quoted && !inside
+    });
+    let parts = parts.map(str::trim).filter(|part| !part.is_empty());
+    Some(parts.map(person).collect())
+}
+
+/// `ADDRESS` or `NAME <ADDRESS>`.
+fn person(part: &str) -> Value {
+    let named = part
+        .strip_suffix('>')
+        .and_then(|part| part.rsplit_once('<'));
+    match named {
+        None => part.into(),
+        Some((name, address)) => match name.trim().trim_matches('"') {
+            "" => address.trim().into(),
+            name => serde_json::json!({"address": address.trim(), "name": name}),
+        },
     }
 }
 
@@ -324,6 +415,10 @@ mod tests {
             ),
             ("q", json!({"type": "string"})),
             ("metadata", json!({"type": "object"})),
+            (
+                "to",
+                json!({"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "object"}]}}),
+            ),
         ]
         .iter()
         .map(|(name, schema)| property(name, schema))
@@ -361,6 +456,40 @@ mod tests {
         assert_eq!(
             check(&["--is_unread", "false"]),
             Ok(json!({"is_unread": false}))
+        );
+    }
+
+    #[test]
+    fn people_are_written_as_in_a_mail_or_as_json() {
+        let ada = json!({"address": "ada@there.example", "name": "Ada"});
+        for (words, expected) in [
+            (vec!["a@b.example"], json!(["a@b.example"])),
+            (
+                vec!["a@b.example, c@d.example"],
+                json!(["a@b.example", "c@d.example"]),
+            ),
+            (vec!["Ada <ada@there.example>"], json!([ada])),
+            (
+                vec!["\"Ada\" <ada@there.example>,a@b.example", "<c@d.example>"],
+                json!([ada, "a@b.example", "c@d.example"]),
+            ),
+            (
+                vec!["\"Doe, Ada\" <ada@there.example>"],
+                json!([{"address": "ada@there.example", "name": "Doe, Ada"}]),
+            ),
+            (
+                vec!["{\"address\":\"ada@there.example\",\"name\":\"Ada\"}"],
+                json!([ada]),
+            ),
+            (vec!["[\"a@b.example\"]"], json!(["a@b.example"])),
+            (vec!["nobody"], json!(["nobody"])),
+        ] {
+            let words: Vec<&str> = words.iter().flat_map(|word| ["--to", word]).collect();
+            assert_eq!(check(&words), Ok(json!({ "to": expected })), "{words:?}");
+        }
+        assert_eq!(
+            check(&["--to", "{\"address\""]),
+            Err("--to is not valid: expected addresses, 'NAME <ADDRESS>', or JSON.".to_owned())
         );
     }
 

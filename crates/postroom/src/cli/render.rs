@@ -66,6 +66,9 @@ fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "-".to_owned(),
         Some(Value::String(text)) => instant(text).unwrap_or_else(|| text.clone()),
+        Some(Value::Array(items)) if items.iter().any(|item| item.get("address").is_some()) => {
+            people(items)
+        }
         Some(Value::Array(items)) => items
             .iter()
             .map(|item| cell(Some(item)))
@@ -73,6 +76,16 @@ fn cell(value: Option<&Value>) -> String {
             .join(", "),
         Some(Value::Object(actors)) if actors.contains_key("logins") => trusted(actors),
         Some(other) => other.to_string(),
+    }
+}
+
+/// The first of some people, and how many more there are.
+fn people(list: &[Value]) -> String {
+    let first = list.first().map(|one| text(one, "address"));
+    let first = first.unwrap_or_default();
+    match list.len().saturating_sub(1) {
+        0 => first,
+        more => format!("{first} and {more} more"),
     }
 }
 

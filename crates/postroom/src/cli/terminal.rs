@@ -1,8 +1,21 @@
 //! What the command writes: plain aligned text for people, one line of JSON for programs.
 
-use std::io::{IsTerminal as _, Write as _};
+use std::{
+    io::{self, IsTerminal as _, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use serde_json::Value;
+
+/// Whether something that was to be written to standard output got lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Notes a write that failed. A reader that went away is no fault of ours; a full disk is.
+fn noted(written: io::Result<()>) {
+    if written.is_err_and(|error| error.kind() != io::ErrorKind::BrokenPipe) {
+        LOST.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Where output goes and how it looks.
 #[derive(Debug, Clone, Copy)]
@@ -22,15 +35,21 @@ impl Terminal {
         }
     }
 
-    /// Writes one line to standard output. A reader that went away is no fault of ours.
+    /// Writes one line to standard output.
     pub(crate) fn line(self, text: &str) {
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+        noted(writeln!(io::stdout().lock(), "{text}"));
+    }
+
+    /// Whether all that was written to standard output is there.
+    pub(crate) fn wrote_all(self) -> bool {
+        noted(io::stdout().lock().flush());
+        !LOST.load(Ordering::Relaxed)
     }
 
     /// Writes bytes to standard output as they are.
     pub(crate) fn bytes(self, bytes: &[u8]) {
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(bytes).and_then(|()| out.flush());
+        let mut out = io::stdout().lock();
+        noted(out.write_all(bytes).and_then(|()| out.flush()));
     }
 
     /// Writes one JSON value on one line.

@@ -1,14 +1,20 @@
 //! What a command says when it does not succeed: a code, a sentence, what to do, an exit status.
 
 use postroom_app::Failure;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::{cli::terminal::Terminal, config::ConfigError};
+use crate::{
+    cli::terminal::{Terminal, plain},
+    config::ConfigError,
+};
 
 /// Exit status: problems were found.
 pub(crate) const PROBLEMS: u8 = 1;
 /// Exit status: the command was used wrongly, or a file or a server could not be reached.
 pub(crate) const USAGE: u8 = 2;
+
+/// The longest value that is shown again where it is at fault, bytes.
+const SHOWN_BYTES: usize = 120;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -52,6 +58,26 @@ impl Trouble {
             details: Value::Null,
             request_id: None,
         }
+    }
+
+    /// The same with what was given at each argument that is at fault: a server repeats no value, and
+    /// whoever typed it looks for it.
+    pub(crate) fn showing(mut self, arguments: &Map<String, Value>) -> Self {
+        let errors = self.details.get_mut("errors").and_then(Value::as_array_mut);
+        let given = Value::Object(arguments.clone());
+        for error in errors.into_iter().flatten() {
+            let path = error
+                .get("path")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let place = path.replace(['.', '['], "/").replace(']', "");
+            let value = given.pointer(&format!("/{place}"));
+            let value = value.and_then(Value::as_str);
+            if let Some(value) = value.filter(|value| value.len() <= SHOWN_BYTES) {
+                error["given"] = value.into();
+            }
+        }
+        self
     }
 
     /// Reads the error envelope of a server; `None` when it is none.
@@ -160,7 +186,11 @@ fn detail_lines(details: &Value) -> Vec<String> {
         match value.as_array().filter(|_| name == "errors") {
             Some(errors) => lines.extend(errors.iter().map(|error| {
                 let part = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-                format!("{}: {}", part("path"), part("message"))
+                let given = match part("given") {
+                    "" => String::new(),
+                    given => format!(" `{}`", plain(given)),
+                };
+                format!("{}{given}: {}", part("path"), part("message"))
             })),
             None => lines.push(format!(
                 "{name}: {}",
@@ -200,6 +230,28 @@ impl From<ConfigError> for Trouble {
 mod tests {
     use super::*;
     use postroom_types::ErrorCode;
+
+    #[test]
+    fn what_was_given_is_shown_where_it_is_at_fault() {
+        let errors = json!([
+            {"path": "to[1]", "message": "m"}, {"path": "to.0.address", "message": "m"},
+            {"path": "text", "message": "m"}, {"path": "nowhere", "message": "m"},
+        ]);
+        let mut trouble = Trouble::usage("No.", "Yes.");
+        trouble.details = json!({ "errors": errors });
+        let given =
+            json!({"to": [{"address": "a"}, "b\u{7}"], "text": "x".repeat(SHOWN_BYTES + 1)});
+        let told = trouble.showing(given.as_object().expect("an object"));
+        assert_eq!(
+            detail_lines(&told.details),
+            [
+                "to[1] `b`: m",
+                "to.0.address `a`: m",
+                "text: m",
+                "nowhere: m"
+            ]
+        );
+    }
 
     #[test]
     fn advice_to_a_person_names_what_the_details_hold() {

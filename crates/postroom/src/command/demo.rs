@@ -125,6 +125,7 @@ async fn archive(room: &Arc<Room>, mail: DemoMail) -> Result<(), Trouble> {
         recipient,
         read,
         file_time: Some(mail.at),
+        by_agent: false,
     };
     room.take_in(mail)
         .await

@@ -44,6 +44,8 @@ pub(crate) enum Document {
     Diff(Diff),
     /// Print a JSON Schema of e-mail documents
     Schema(Schema),
+    /// Print a finished e-mail document to begin with
+    Example(Example),
 }
 
 const EXITS: &str =
@@ -197,6 +199,14 @@ pub(crate) struct Schema {
     kind: String,
 }
 
+/// Which example.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Example {
+    /// The example; all are listed without it
+    #[arg(value_name = "NAME", value_parser = named(compose::STARTERS.iter().map(|starter| starter.name)))]
+    name: Option<String>,
+}
+
 fn named(names: impl Iterator<Item = &'static str>) -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(names.collect::<Vec<_>>())
 }
@@ -211,6 +221,7 @@ pub(super) fn run(document: &Document, terminal: Terminal) -> Done {
         Document::Lint(options) => lint_files(options, terminal),
         Document::Diff(options) => diff(options, terminal),
         Document::Schema(options) => Ok(schema(options, terminal)),
+        Document::Example(options) => Ok(example(options, terminal)),
     }
 }
 
@@ -218,9 +229,13 @@ fn check(options: &Check, terminal: Terminal) -> Done {
     let lint = options.judging.options()?;
     let mut report = Report::default();
     for file in files::all(&options.files)? {
-        let text = file.text()?;
-        let checked = compose::check_with(&text, &lint);
-        report.add(file, checked.issues, checked.unusable);
+        match file.text() {
+            Ok(text) => {
+                let checked = compose::check_with(&text, &lint);
+                report.add(file, checked.issues, checked.unusable);
+            }
+            Err(trouble) => report.miss(trouble),
+        }
     }
     Ok(report.tell(&options.judging, terminal))
 }
@@ -229,7 +244,13 @@ fn lint_files(options: &Lint, terminal: Terminal) -> Done {
     let lint_options = options.judging.options()?;
     let mut report = Report::default();
     for file in files::all(&options.files)? {
-        let text = file.text()?;
+        let text = match file.text() {
+            Ok(text) => text,
+            Err(trouble) => {
+                report.miss(trouble);
+                continue;
+            }
+        };
         let mail = Foreign {
             html: &text,
             subject: options.subject.as_deref(),
@@ -243,6 +264,10 @@ fn lint_files(options: &Lint, terminal: Terminal) -> Done {
 }
 
 fn repair(options: &Repair, terminal: Terminal) -> Done {
+    let options = &Repair {
+        out: named_out(options.out.as_ref()),
+        ..options.clone()
+    };
     let file = Named::one(&options.file);
     let repaired = compose::repair(&file.text()?);
     if repaired.unusable {
@@ -270,7 +295,16 @@ fn repair(options: &Repair, terminal: Terminal) -> Done {
     Ok(exit(repaired.ok))
 }
 
+/// The file that a result goes to; `-` is standard output, as without one.
+fn named_out(out: Option<&PathBuf>) -> Option<PathBuf> {
+    out.filter(|out| out.as_os_str() != "-").cloned()
+}
+
 fn compile(options: &Compile, terminal: Terminal) -> Done {
+    let options = &Compile {
+        out: named_out(options.out.as_ref()),
+        ..options.clone()
+    };
     let file = Named::one(&options.file);
     let how = Options {
         target: Target::named(&options.target).unwrap_or_default(),
@@ -289,6 +323,12 @@ fn compile(options: &Compile, terminal: Terminal) -> Done {
     }
     let has_code = made.ok || options.force;
     if has_code && let Some(out) = &options.out {
+        if file.is_at(out) {
+            return Err(Trouble::usage(
+                "The compiled mail would take the place of its document.",
+                "Name another file with --out.",
+            ));
+        }
         write(out, made.compiled.code.as_bytes())?;
     }
     if terminal.json {
@@ -355,6 +395,25 @@ fn schema(options: &Schema, terminal: Terminal) -> ExitCode {
         terminal.value(&schema);
     } else {
         terminal.line(&serde_json::to_string_pretty(&schema).unwrap_or_default());
+    }
+    ExitCode::SUCCESS
+}
+
+fn example(options: &Example, terminal: Terminal) -> ExitCode {
+    if let Some(starter) = options.name.as_deref().and_then(compose::starter) {
+        terminal.bytes(starter.text.as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    if terminal.json {
+        let names: Vec<_> = compose::STARTERS
+            .iter()
+            .map(|one| serde_json::json!({"name": one.name, "description": one.description}))
+            .collect();
+        terminal.value(&serde_json::json!({ "examples": names }));
+        return ExitCode::SUCCESS;
+    }
+    for one in compose::STARTERS {
+        terminal.line(&format!("{:<16}{}", one.name, one.description));
     }
     ExitCode::SUCCESS
 }

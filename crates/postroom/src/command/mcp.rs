@@ -2,15 +2,16 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use postroom_api::{McpCaller, RoomRegistry, RoomSource};
-use postroom_app::{Failure, Room};
+use postroom_api::{McpCaller, RoomRegistry, RoomSource, bound_key};
+use postroom_app::{Failure, Room, operation::Toolset};
 use postroom_mcp::Server;
 use postroom_mcp_transport::{bridge::Bridge, stdio};
 use postroom_types::ErrorCode;
+use serde_json::{Map, Value};
 
 use super::{Done, tools};
 use crate::{
-    cli::{Mcp, trouble::Trouble},
+    cli::{Mcp, alias::used, trouble::Trouble},
     config::Config,
     connection::{Connection, client_trouble, missing_folder, room_options, running_server},
     folder::NoServer,
@@ -21,7 +22,7 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         Some(names) => Some(tools::toolsets(names)?),
         None => None,
     };
-    let names: Option<Arc<[String]>> = toolsets.map(|sets| {
+    let names: Option<Arc<[String]>> = toolsets.as_ref().map(|sets| {
         let mut names: Vec<String> = sets.iter().map(|set| set.as_str().to_owned()).collect();
         names.dedup();
         names.into()
@@ -36,8 +37,13 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         return bridged(url, key, names.as_deref()).await;
     }
     let absent = match running_server(&config.data).await {
-        Ok(Connection::Server(client, _)) => {
-            return bridged(client.url(), client.key(), names.as_deref()).await;
+        Ok(Connection::Server(client, tenant)) => {
+            let (url, key) = (client.url().to_owned(), client.key().to_owned());
+            let key = match &config.identity {
+                Some(named) => bound(Connection::Server(client, tenant), &key, named).await?,
+                None => key,
+            };
+            return bridged(&url, &key, names.as_deref()).await;
         }
         Ok(Connection::Folder(_)) => NoServer::Missing,
         Err(absent) => absent,
@@ -63,7 +69,15 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
             })
         }
     });
-    let server = Server::new(RoomRegistry::new(source));
+    // Who asks for documents alone needs no folder, and is offered what works without one.
+    let composes = |set: &Toolset| matches!(set, Toolset::Compose | Toolset::Authoring);
+    let pure = !config.data.is_dir() && toolsets.is_some_and(|sets| sets.iter().all(composes));
+    let registry = if pure {
+        RoomRegistry::pure()
+    } else {
+        RoomRegistry::new(source)
+    };
+    let server = Server::new(registry);
     let caller = McpCaller::holder(config.identity.clone());
     let served = stdio::serve(
         Arc::clone(&server),
@@ -83,6 +97,17 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         )
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The key of a session that acts as one mailbox: the server that holds the folder knows the session by it,
+/// so that it reaches no further.
+async fn bound(server: Connection, key: &str, named: &str) -> Result<String, Trouble> {
+    let mut arguments = Map::new();
+    arguments.insert("identity".to_owned(), named.into());
+    let mailbox = server.call_json(used::SHOW_MAILBOX, arguments).await?;
+    let id = mailbox.get("id").and_then(Value::as_str);
+    let id = id.ok_or_else(|| Trouble::io("The server gave no mailbox.", "Report this."))?;
+    Ok(bound_key(key, id))
 }
 
 /// Passes messages on to a server.

@@ -84,6 +84,7 @@ impl Server {
     pub(super) async fn open(config: &Config) -> Result<Self, Trouble> {
         // A file of `[egress]` that cannot be used is said now and not at the first replay.
         let mut options = room_options(config)?;
+        options.hands_over = true;
         let http = bind(config.listen, "--listen").await?;
         let smtp = match config.smtp {
             Some(address) => Some(bind(address, "--smtp").await?),

@@ -72,9 +72,18 @@ pub(super) async fn run(
     done
 }
 
+/// What the source of a mailbox's own mail is called; no provider sends to it.
+const MAIL: &str = "mail";
+
 /// The row of a provider; an unknown name lists them all.
 pub(super) fn provider_row(name: &str) -> Result<&'static Provider, Trouble> {
     provider::find(name).ok_or_else(|| {
+        if name == MAIL {
+            return Trouble::usage(
+                "Mail that comes in needs no address to be given to anybody.",
+                "`postroom call source_create --source-type mail --as ADDRESS --target-queue QUEUE` opens a todo for each mail.",
+            );
+        }
         let mut names: Vec<&str> = provider::all().map(|row| row.name).collect();
         names.sort_unstable();
         Trouble::usage(

@@ -1,6 +1,8 @@
 //! Verbs and `call`: one operation, its answer shown.
 
-use std::process::ExitCode;
+mod letter;
+
+use std::{path::PathBuf, process::ExitCode};
 
 use clap::ArgMatches;
 use postroom_app::{Operation, operation};
@@ -9,7 +11,7 @@ use serde_json::{Map, Value};
 use super::Done;
 use crate::{
     cli::{
-        Call, Global,
+        ATTACH, Call, Global,
         alias::{Target, Verb, View, used},
         arguments, render,
         terminal::Terminal,
@@ -19,6 +21,7 @@ use crate::{
     config::Config,
     connection::Connection,
 };
+use letter::Enclosure;
 
 /// Runs a verb.
 pub(super) async fn run(
@@ -43,14 +46,21 @@ pub(super) async fn run(
     if let (Some(argument), Some(word)) = (verb.word(), word) {
         given.insert(argument.to_owned(), word.as_str().into());
     }
-    perform(row, given, verb.view, global, config, terminal).await
+    let files: Vec<PathBuf> = matches
+        .try_get_many(ATTACH)
+        .ok()
+        .flatten()
+        .map(|paths| paths.cloned().collect())
+        .unwrap_or_default();
+    let files = letter::read(&files)?;
+    perform(row, given, &files, verb.view, global, config, terminal).await
 }
 
 /// Runs `call OPERATION`.
 pub(super) async fn call(call: Call, global: &Global, config: &Config, terminal: Terminal) -> Done {
     let row = find(&call.operation)?;
     let given = arguments::read_words(&arguments::properties(row), &call.arguments)?;
-    perform(row, given, View::Fields, global, config, terminal).await
+    perform(row, given, &[], View::Fields, global, config, terminal).await
 }
 
 fn find(name: &str) -> Result<&'static Operation, Trouble> {
@@ -91,6 +101,7 @@ fn target(verb: &'static Verb, id: Option<&str>) -> Result<&'static Target, Trou
 async fn perform(
     row: &'static Operation,
     mut given: Map<String, Value>,
+    files: &[Enclosure],
     view: View,
     global: &Global,
     config: &Config,
@@ -100,62 +111,41 @@ async fn perform(
         identity: global.identity.clone().or_else(|| config.identity.clone()),
         ..global.clone()
     };
+    if config.url.is_none()
+        && let Some(answer) = operation::pure(row, &Value::Object(given.clone()))
+    {
+        render::show(terminal, view, &answer?);
+        return Ok(ExitCode::SUCCESS);
+    }
     let connection = Connection::open(config, false).await?;
+    let is_server = connection.is_server();
+    let asked = given.clone();
     let answer = async {
         if row.name == used::CREATE_KEY {
             complete_key(&global, &mut given)?;
         }
         if row.needs_idempotency_key() {
-            complete_mail(&mut given)?;
+            letter::complete(&mut given)?;
         }
         let mailboxes = connection.mailboxes_for(row, &global, &mut given).await?;
-        first_that_has(&connection, row, given, mailboxes).await
+        first_that_has(&connection, row, given, files, mailboxes).await
     }
     .await;
     connection.close().await;
-    match answer? {
+    match answer.map_err(|trouble: Trouble| trouble.showing(&asked))? {
         Answer::Json(value) => {
             render::show(terminal, view, &value);
             // A script that waits must tell the mail from its absence.
             if row.name == used::WAIT && value.get("message").is_some_and(Value::is_null) {
                 return Ok(ExitCode::from(PROBLEMS));
             }
+            if row.needs_idempotency_key() {
+                return Ok(letter::told(terminal, &value, is_server));
+            }
         }
         Answer::Bytes(bytes) => terminal.bytes(&bytes),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// A mail that a person sends once has a key that nobody used; its texts may stand in a file or come by
-/// standard input.
-fn complete_mail(given: &mut Map<String, Value>) -> Result<(), Trouble> {
-    if !given.contains_key(operation::IDEMPOTENCY_KEY) {
-        let noise = postroom_app::random::bytes::<16>()?;
-        let key = format!("cli-{}", hex(&noise));
-        given.insert(operation::IDEMPOTENCY_KEY.to_owned(), key.into());
-    }
-    for name in ["text", "html"] {
-        let Some(told) = given.get(name).and_then(Value::as_str) else {
-            continue;
-        };
-        let whole = match told.strip_prefix('@') {
-            _ if told == "-" => std::io::read_to_string(std::io::stdin()),
-            Some(file) => std::fs::read_to_string(file),
-            None => continue,
-        };
-        let whole = whole.map_err(|error| {
-            Trouble::io(
-                format!("--{name} cannot be read: {error}."),
-                "Name a text file as @FILE, or - for standard input.",
-            )
-        })?;
-        given.insert(name.to_owned(), whole.into());
-    }
-    Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A key that is made for a mailbox is an identity's key, unless the command says otherwise; what its
@@ -207,13 +197,15 @@ fn complete_key(global: &Global, given: &mut Map<String, Value>) -> Result<(), T
 async fn first_that_has(
     connection: &Connection,
     row: &'static Operation,
-    given: Map<String, Value>,
+    mut given: Map<String, Value>,
+    files: &[Enclosure],
     mailboxes: Vec<String>,
 ) -> Result<Answer, Trouble> {
     let mut missing = None;
     for mailbox in mailboxes {
         let mut given = given.clone();
         given.insert("identity".to_owned(), mailbox.into());
+        letter::enclose(connection, files, &mut given).await?;
         match connection.call(row, given, None).await {
             Err(trouble) if trouble.code.ends_with("_not_found") => missing = Some(trouble),
             other => return other,
@@ -221,6 +213,9 @@ async fn first_that_has(
     }
     match missing {
         Some(trouble) => Err(trouble),
-        None => connection.call(row, given, None).await,
+        None => {
+            letter::enclose(connection, files, &mut given).await?;
+            connection.call(row, given, None).await
+        }
     }
 }

@@ -245,6 +245,7 @@ pub(crate) fn options(config: &Config) -> Result<TransportOptions, TransportErro
     };
     match told.kind {
         Kind::Sandbox => Ok(TransportOptions::Sandbox),
+        Kind::Smtp | Kind::Resend if told.domains.is_empty() => Err(missing("domains")),
         Kind::Smtp => {
             let host = told.host.clone().ok_or_else(|| missing("host"))?;
             let port = told.port.unwrap_or(587);

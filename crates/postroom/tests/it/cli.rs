@@ -213,6 +213,31 @@ fn a_lost_or_damaged_server_file_is_named_and_comes_back() {
     assert_eq!(served.command(&["identity", "list"]).exit, 0);
 }
 
+#[tokio::test]
+async fn a_person_who_lost_the_way_in_gets_a_new_link() {
+    let served = Served::start("serve", None);
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .expect("a client");
+    let status = async |link: &str| {
+        let answer = client.get(link).send().await.expect("an answer");
+        answer.status().as_u16()
+    };
+    assert_eq!(status(&served.text("owner_link")).await, 303);
+    let links: Vec<String> = (0..2)
+        .map(|_| {
+            let made = served.command(&["owner-link", "--json"]);
+            assert_eq!(made.exit, 0, "{made:?}");
+            made.json()["url"].as_str().expect("a link").to_owned()
+        })
+        .collect();
+    assert_ne!(status(&links[0]).await, 303, "a newer link ends it");
+    assert_eq!(status(&links[1]).await, 303);
+    assert_ne!(status(&links[1]).await, 303, "it works once");
+}
+
 #[test]
 fn a_mailbox_is_made_by_its_address_with_or_without_the_option() {
     let served = Served::start("serve", None);

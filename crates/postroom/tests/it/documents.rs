@@ -76,6 +76,17 @@ fn a_draft_is_checked_repaired_and_compiled_by_tool_and_by_rest() {
             .await;
         assert_eq!(rest.json()["code"], compiled["code"], "the same bytes");
 
+        for value in [json!([1, 2]), json!("[]"), json!(7)] {
+            let put = served
+                .ask(
+                    "POST",
+                    "/v1/documents/sessions",
+                    served.key(),
+                    Some(json!({"document": value})),
+                )
+                .await;
+            assert_eq!(put.status, 400, "{put:?}");
+        }
         // What is no JSON at all is the only failure.
         let reply = served
             .ask(
@@ -254,6 +265,13 @@ fn documents_need_no_key_no_folder_and_no_network_on_standard_input() {
     ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
+    for name in ["session_put", "send_test", "mail_send"] {
+        assert!(!names.contains(&name), "{name} needs a folder: {names:?}");
+    }
+    let prompts = ask(4, "prompts/list", json!({}));
+    let prompts = prompts["result"]["prompts"].as_array().expect("prompts");
+    let prompts: Vec<_> = prompts.iter().map(|prompt| &prompt["name"]).collect();
+    assert_eq!(prompts, ["design_email"]);
     let compiled = ask(
         2,
         "tools/call",
@@ -278,6 +296,93 @@ fn documents_need_no_key_no_folder_and_no_network_on_standard_input() {
         !folder.path().join("postroom-data").exists(),
         "no folder was made"
     );
+}
+
+#[test]
+fn what_cannot_be_read_or_written_is_told_and_hides_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str, text: &str| std::fs::write(folder.path().join(name), text);
+    file("bad letter ü%20.json", &format!("{:#}", misplaced("Lost"))).expect("written");
+    file("good.json", &format!("{:#}", letter("Fine"))).expect("written");
+    let names = ["check", "good.json", "none.json", "bad letter ü%20.json"];
+    let all = run(folder.path(), &names);
+    assert_eq!(all.exit, 2, "{all:?}");
+    assert!(all.out.contains("bad letter"), "{all:?}");
+    assert!(all.err.contains("none.json cannot be read"), "{all:?}");
+    let sarif = run(
+        folder.path(),
+        &["check", "bad letter ü%20.json", "--format", "sarif"],
+    );
+    let uri = "/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri";
+    let uri = sarif.json().pointer(uri).cloned();
+    assert_eq!(uri, Some(json!("bad%20letter%20%C3%BC%2520.json")));
+    let own = ["compile", "good.json", "--out", "./good.json"];
+    let refused = run(folder.path(), &own);
+    assert_eq!(refused.exit, 2, "{refused:?}");
+    assert_eq!(
+        run(folder.path(), &["check", "good.json"]).exit,
+        0,
+        "it is as it was"
+    );
+    let printed = run(folder.path(), &["compile", "good.json", "--out", "-"]);
+    assert!(printed.out.contains("<html"), "{printed:?}");
+    assert!(!folder.path().join("-").exists());
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    if let Ok(full) = full {
+        for words in [
+            &["compile", "good.json"][..],
+            &["schema"],
+            &["describe"],
+            &["example"],
+        ] {
+            let done = postroom(folder.path())
+                .args(words)
+                .stdout(full.try_clone().expect("a file"))
+                .output()
+                .expect("runs");
+            assert_eq!(done.status.code(), Some(2), "{words:?}");
+        }
+    }
+}
+
+#[test]
+fn examples_and_calls_on_documents_need_no_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let listed = run(folder.path(), &["example", "--json"]);
+    assert_eq!(listed.exit, 0, "{listed:?}");
+    let examples = listed.json();
+    let names = examples["examples"].as_array().expect("a list").iter();
+    let names: Vec<&str> = names.filter_map(|one| one["name"].as_str()).collect();
+    assert!(names.len() >= 8, "{names:?}");
+    for name in names {
+        let printed = run(folder.path(), &["example", name]);
+        std::fs::write(folder.path().join("one.email.json"), &printed.out).expect("written");
+        let checked = run(
+            folder.path(),
+            &["check", "one.email.json", "--max-warnings", "0"],
+        );
+        assert_eq!(checked.exit, 0, "{name}: {checked:?}");
+        let words = [
+            "call",
+            "check_ir",
+            "--document",
+            "@one.email.json",
+            "--json",
+        ];
+        let called = run(folder.path(), &words);
+        assert_eq!(called.json()["ok"], true, "{name}: {called:?}");
+    }
+    assert_eq!(run(folder.path(), &["example", "none"]).exit, 2);
+    let absent = run(
+        folder.path(),
+        &["call", "check_ir", "--document", "@none.json"],
+    );
+    assert_eq!(absent.exit, 2, "{absent:?}");
+    assert!(
+        absent.err.contains("--document cannot be read"),
+        "{absent:?}"
+    );
+    assert!(!folder.path().join("postroom-data").exists());
 }
 
 #[test]

@@ -226,7 +226,8 @@ impl Sample {
             "queue_list" => vec![json!({})],
             "queue_update" => vec![json!({"queue": "work", "paused": false})],
             "tenant_get" | "key_list" => vec![json!({})],
-            "deployment_get" | "tenant_list" | "tenant_create" | "tenant_update" => vec![],
+            "deployment_get" | "tenant_list" | "tenant_create" | "tenant_update"
+            | "owner_link_create" => vec![],
             "identity_create" => vec![json!({"address": "new@larkspur.example"})],
             "identity_get" => vec![json!({"identity": mailbox})],
             "identity_update" => vec![json!({"identity": mailbox, "purpose": "bookings"})],
@@ -514,6 +515,64 @@ fn standard_input_and_output_speak_the_same_as_http() {
                 "{listed}"
             );
         }
+    });
+}
+
+#[test]
+fn a_session_that_is_given_a_mailbox_is_an_agent_of_that_mailbox() {
+    on_both("demo", async |mut served| {
+        let ask = |id: u32, tool: &str, arguments: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
+        let mut lines = conversation();
+        lines.extend([
+            ask(4, "mail_list_threads", json!({"identity": "bookings@larkspur.example"})),
+            ask(5, "mail_search", json!({"q": "claim"})),
+            ask(
+                6,
+                "mail_send",
+                json!({"to": ["stranger@outside.example"], "subject": "S", "text": "T", "idempotency_key": "k"}),
+            ),
+            ask(7, "mail_get_usage", json!({})),
+        ]);
+        let words = ["--data", "postroom-data", "--as", "claims@larkspur.example"];
+        let by_server = spoken(&served, &words, &lines);
+        let check = |answers: &[Value]| {
+            let of = |id: i64| {
+                let found = answers.iter().find(|answer| answer["id"] == id);
+                found
+                    .unwrap_or_else(|| panic!("{id}: {answers:?}"))
+                    .to_string()
+            };
+            let listed = of(3);
+            assert!(
+                listed.contains("claims@") && !listed.contains("bookings@"),
+                "{listed}"
+            );
+            assert!(of(4).contains("identity_not_found"), "{}", of(4));
+            assert!(of(5).contains("hits"), "{}", of(5));
+            let refused = of(6);
+            assert!(
+                refused.contains("policy_denied") && !refused.contains("key"),
+                "{refused}"
+            );
+            assert!(of(7).contains("caps"), "{}", of(7));
+        };
+        check(&by_server);
+        let unknown = served.command(&[
+            "mcp",
+            "--data",
+            "postroom-data",
+            "--as",
+            "no@larkspur.example",
+        ]);
+        assert_eq!(unknown.exit, 1, "{unknown:?}");
+        assert!(unknown.err.contains("identity_not_found"), "{unknown:?}");
+        let sqlite = served.text("database") == "sqlite";
+        assert!(served.stop());
+        if sqlite {
+            check(&spoken(&served, &words, &lines));
+        }
+        let help = served.command(&["mcp", "--help"]);
+        assert!(help.out.contains("--as ADDRESS binds it"), "{help:?}");
     });
 }
 

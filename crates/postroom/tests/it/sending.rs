@@ -1,5 +1,6 @@
 //! Mail out from outside: the sandbox, keys against doubles, drafts, uploads, who may write to whom.
 
+use postroom_types::limit;
 use serde_json::{Value, json};
 
 use crate::{
@@ -496,6 +497,7 @@ fn a_large_file_goes_by_its_id_and_comes_back_byte_for_byte() {
         assert_eq!(upload.status, 201, "{upload:?}");
         let upload = upload.json();
         assert_eq!(upload["size"], file.len());
+        assert_eq!(upload["content_type"], "application/x-plan");
         let mail = json!({
             "to": ["eve@outside.example"], "subject": "The plan", "text": "Attached.", "idempotency_key": "f",
             "attachments": [{"filename": "", "content_type": "", "content_base64": upload["id"]}],
@@ -511,6 +513,34 @@ fn a_large_file_goes_by_its_id_and_comes_back_byte_for_byte() {
         });
         let again = ann.send(mail).await;
         assert_eq!(again["attachments"][0]["size"], file.len());
+        // A mailbox here takes what may be sent.
+        let ben = Desk::open(&served, BEN, "thread").await;
+        let with = |key: &str, times: usize| {
+            let one =
+                json!({"filename": "p.bin", "content_type": "", "content_base64": upload["id"]});
+            json!({
+                "to": [BEN], "subject": "Here", "text": "Attached.", "idempotency_key": key,
+                "attachments": vec![one; times],
+            })
+        };
+        ann.send(with("h", 1)).await;
+        let came = ben.wait(EPOCH).await;
+        assert_eq!(came["attachments"][0]["size"], file.len(), "{came}");
+        // Too large together, whether that is seen before the mail is written or after.
+        for (key, times) in [("i", 2), ("j", 3)] {
+            let refused = ann.post("messages", with(key, times)).await;
+            assert_eq!(
+                (refused.status, refused.code().as_str()),
+                (413, "message_too_large"),
+                "{times}: {refused:?}"
+            );
+            let error = refused.json()["error"].clone();
+            assert_eq!(
+                error["details"]["max_bytes"],
+                limit::SENT_MAIL_BYTES,
+                "{error}"
+            );
+        }
         let path = format!(
             "/v1/identities/{AGENT}/messages/{}/raw",
             again["id"].as_str().expect("an id")
@@ -525,6 +555,153 @@ fn a_large_file_goes_by_its_id_and_comes_back_byte_for_byte() {
         let raw = raw.bytes().await.expect("bytes");
         let body = postroom_mail::attachment(&raw, 0).expect("an attachment");
         assert!(body.bytes == file, "the same bytes");
+    });
+}
+
+#[test]
+fn a_form_around_a_file_is_no_file() {
+    on_both("serve", async |served| {
+        let url = format!(
+            "{}/v1/identities/{AGENT}/uploads?filename=a.bin",
+            served.local_url()
+        );
+        for (given, status, kept) in [
+            ("multipart/form-data; boundary=b", 415, None),
+            ("Multipart/Mixed; boundary=b", 415, None),
+            // What curl says of everything.
+            (
+                "application/x-www-form-urlencoded",
+                201,
+                Some("application/octet-stream"),
+            ),
+            (
+                "text/plain; charset=utf-8",
+                201,
+                Some("text/plain; charset=utf-8"),
+            ),
+        ] {
+            let upload = served.http.post(&url).bearer_auth(served.admin());
+            let upload = upload.header("content-type", given).body("bytes");
+            let upload = Reply::of(upload.send().await.expect("an answer")).await;
+            assert_eq!(upload.status, status, "{given}: {upload:?}");
+            match kept {
+                Some(kept) => assert_eq!(upload.json()["content_type"], kept),
+                None => {
+                    assert_eq!(upload.code(), "unsupported_media_type");
+                    let fix = upload.json()["error"]["fix"].to_string();
+                    assert!(fix.contains("--data-binary"), "{fix}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_refusal_names_the_argument_and_what_would_do() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let url = json!({"url": "https://acme.example/leave"});
+        for (extra, path, words) in [
+            (json!({"labels": ["Big Label"]}), "labels", "a-z"),
+            (
+                json!({"kind": "marketing", "unsubscribe": url}),
+                "consent",
+                "is required",
+            ),
+            (
+                json!({"kind": "marketing", "unsubscribe": url, "consent": {}}),
+                "consent",
+                "at least one entry",
+            ),
+            (
+                json!({"kind": "marketing", "consent": {"source": "form"}}),
+                "unsubscribe.url",
+                "",
+            ),
+            (json!({"subject": 7}), "subject", "must be a string"),
+            (
+                json!({"attachments": vec![json!({}); limit::SEND_ATTACHMENTS + 1]}),
+                "attachments",
+                "at most 10 items",
+            ),
+        ] {
+            let mut mail = json!({"to": ["eve@outside.example"], "subject": "S", "text": "T", "idempotency_key": "k"});
+            for (name, value) in extra.as_object().expect("an object") {
+                mail[name] = value.clone();
+            }
+            let refused = ann.post("messages", mail).await;
+            assert_eq!(refused.status, 400, "{extra}: {refused:?}");
+            let errors = refused.json()["error"]["details"]["errors"].clone();
+            let named =
+                errors.as_array().expect("errors").iter().any(|error| {
+                    error["path"] == path && error["message"].to_string().contains(words)
+                });
+            assert!(named, "{extra}: {errors}");
+        }
+        let automatic = json!({"to": [BEN], "subject": "S", "text": "T", "kind": "auto_reply", "idempotency_key": "k"});
+        let refused = ann.post("messages", automatic).await;
+        assert_eq!(refused.code(), "auto_reply_not_allowed");
+        assert!(
+            refused.json()["error"]["fix"]
+                .to_string()
+                .contains("mail_reply"),
+            "{refused:?}"
+        );
+        let files: Vec<Value> = (0..limit::SEND_ATTACHMENTS)
+            .map(|n| json!({"filename": format!("{n}.txt"), "content_type": "text/plain", "content_base64": "aGk="}))
+            .collect();
+        let most = json!({"to": ["eve@outside.example"], "subject": "S", "text": "T", "idempotency_key": "most", "attachments": files});
+        ann.send(most).await;
+    });
+}
+
+#[test]
+fn a_wait_for_an_answer_does_not_give_what_was_answered() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let ben = Desk::open(&served, BEN, "thread").await;
+        let answer = async |desk: &Desk<'_>, id: &Value, key: &str| {
+            let path = format!("messages/{}/reply", id.as_str().expect("an id"));
+            let reply = desk.post(&path, json!({"text": key, "idempotency_key": key}));
+            let reply = reply.await;
+            assert_eq!(reply.status, 202, "{reply:?}");
+            reply.json()
+        };
+        let timed_out = async |desk: &Desk<'_>| {
+            let query = format!("wait?timeout_seconds=1&kind=reply&{EPOCH}");
+            desk.get(&query).await.json()["timed_out"].clone()
+        };
+        ann.send(
+            json!({"to": [BEN], "subject": "Keys", "text": "Where?", "idempotency_key": "one"}),
+        )
+        .await;
+        let first = ben.wait(EPOCH).await;
+        assert_eq!(
+            timed_out(&ben).await,
+            true,
+            "nothing of ours is answered yet"
+        );
+        answer(&ben, &first["id"], "here").await;
+        assert_eq!(
+            timed_out(&ben).await,
+            true,
+            "the mail that was answered is no answer"
+        );
+        let second = ann.wait(&format!("{EPOCH}&kind=reply")).await;
+        let thanks = answer(&ann, &second["id"], "thanks").await;
+        let third = ben.wait(&format!("{EPOCH}&kind=reply")).await;
+        assert_eq!(third["extracted_text"], "thanks", "{third}");
+        assert_eq!(
+            timed_out(&ann).await,
+            true,
+            "what was answered before is none either"
+        );
+        // An answer that crossed with a second mail of ours is still one.
+        let before = answer(&ben, &third["id"], "you are welcome").await;
+        ann.wait(&format!("{EPOCH}&kind=reply")).await;
+        answer(&ann, &thanks["id"], "and the van?").await;
+        let crossed = ann.wait(&format!("{EPOCH}&kind=reply")).await;
+        assert_eq!(crossed["rfc_message_id"], before["rfc_message_id"]);
     });
 }
 
@@ -759,7 +936,26 @@ fn a_report_that_comes_back_says_what_became_of_a_mail_and_stops_the_next() {
             bounced["deliveries"][1]["status"], "submitted",
             "nothing is known of the other"
         );
+        // Everybody who got that mail could have written this report; it ends writing to nobody.
         let again = ann.send(mail("b")).await;
+        assert_eq!(again["deliveries"][0]["status"], "queued", "{again}");
+        let alone = ann
+            .send(json!({"to": ["gone@outside.example"], "subject": "S", "text": "T", "idempotency_key": "alone"}))
+            .await;
+        ann.until(&alone["id"], &["submitted"]).await;
+        let own = alone["rfc_message_id"].as_str().expect("an id");
+        let report = report.replace("r1@", "r2@").replace(id, own);
+        deliver_raw(served.text("smtp"), "", AGENT, &report);
+        let bounced = ann.until(&alone["id"], &["bounced"]).await;
+        let thread = bounced["thread_id"].as_str().expect("a thread");
+        let thread = ann.get(&format!("threads/{thread}")).await.json();
+        let subjects = thread["messages"].as_array().expect("messages").iter();
+        let subjects: Vec<_> = subjects.map(|message| &message["subject"]).collect();
+        assert!(
+            subjects.contains(&&json!("Undelivered Mail Returned to Sender")),
+            "a report stands in the thread of what it speaks of: {thread}"
+        );
+        let again = ann.send(mail("b2")).await;
         assert_eq!(again["deliveries"][0]["status"], "suppressed", "{again}");
         assert_eq!(
             again["deliveries"][0]["reason"],
@@ -893,6 +1089,17 @@ fn the_command_line_sends_answers_and_lists() {
             2,
             "{outbox:?}"
         );
+        assert_eq!(outbox.json()["data"][1]["from"]["address"], AGENT);
+        for (named, exit, count) in [(BEN, 0, 1), (AGENT, 0, 1), ("nobody@localhost", 1, 0)] {
+            let own = served.command(&["outbox", "--as", named, "--json"]);
+            assert_eq!(own.exit, exit, "{own:?}");
+            let listed = own.json()["data"].as_array().map_or(0, Vec::len);
+            assert_eq!(listed, count, "{named}: {own:?}");
+        }
+        let table = served.command(&["outbox", "--as", AGENT]);
+        for cell in ["FROM", AGENT, "ben@localhost and 1 more"] {
+            assert!(table.out.contains(cell), "{cell}: {table:?}");
+        }
         let refused = served.command(&[
             "send",
             "--as",
@@ -906,8 +1113,226 @@ fn the_command_line_sends_answers_and_lists() {
         ]);
         assert_eq!(refused.exit, 2, "{refused:?}");
         assert!(refused.err.contains("local@domain"), "{refused:?}");
+        assert!(refused.err.contains("to[0] `nobody`"), "{refused:?}");
         let doctor = served.command(&["doctor"]);
         assert!(doctor.out.contains("sandbox: nothing leaves"), "{doctor:?}");
+    });
+}
+
+#[test]
+fn an_address_is_written_to_again_by_its_entry_when_nobody_knows_it() {
+    on_both("serve", async |served| {
+        let gone = json!({"address": "gone@outside.example"});
+        let (list, remove) = ("/v1/suppressions", "/v1/suppressions/remove");
+        let put = served.ask("POST", list, served.admin(), Some(gone.clone()));
+        let put = put.await.json();
+        let listed = served.ask("GET", list, served.admin(), None).await.json();
+        let id = &listed["data"][0]["id"];
+        assert_eq!(&put["id"], id);
+        for (named, status) in [
+            (json!({}), 400),
+            (
+                json!({"address": "gone@outside.example", "suppression_id": id}),
+                400,
+            ),
+            (
+                json!({"suppression_id": "sup_01ARZ3NDEKTSV4RRFFQ69G5FAV"}),
+                404,
+            ),
+            (json!({"suppression_id": id}), 200),
+            (gone, 404),
+        ] {
+            let removed = served
+                .ask("POST", remove, served.admin(), Some(named))
+                .await;
+            assert_eq!(removed.status, status, "{removed:?}");
+        }
+    });
+}
+
+#[test]
+fn the_command_line_says_that_nobody_gets_a_mail_and_why() {
+    on_both("serve", async |served| {
+        let ann = Desk::open(&served, AGENT, "anyone").await;
+        let gone = json!({"address": "gone@outside.example"});
+        let path = "/v1/suppressions";
+        let put = served.ask("POST", path, served.admin(), Some(gone)).await;
+        assert_eq!(put.status, 201, "{put:?}");
+        let send = |to: &str| {
+            let words = [
+                "send",
+                "--as",
+                AGENT,
+                "--subject",
+                "S",
+                "--text",
+                "T",
+                "--to",
+            ];
+            served.command(&[&words[..], &[to]].concat())
+        };
+        let nobody = send("gone@outside.example");
+        assert_eq!(nobody.exit, 1, "{nobody:?}");
+        assert!(nobody.err.contains("Nobody gets this mail"), "{nobody:?}");
+        assert!(nobody.out.contains("suppression (manual)"), "{nobody:?}");
+        // The reason that a list shows is that of the whole's status.
+        let some =
+            send("Gone <gone@outside.example>, reject@simulator.invalid, eve@outside.example");
+        assert_eq!(some.exit, 0, "{some:?}");
+        let newest = served.command(&["outbox", "--limit", "1", "--json"]).json();
+        let id = newest["data"][0]["message_id"].clone();
+        let settled = ann.until(&id, &["submitted", "rejected"]).await;
+        let listed = served.command(&["outbox", "--limit", "1", "--json"]).json();
+        let listed = &listed["data"][0];
+        assert_eq!(listed["status"], settled["status"]);
+        let of_status = settled["deliveries"].as_array().expect("deliveries").iter();
+        let of_status = of_status.filter(|one| one["status"] == settled["status"]);
+        let reasons: Vec<&Value> = of_status.map(|one| &one["reason"]).collect();
+        assert!(reasons.contains(&&listed["reason"]), "{listed} {settled}");
+    });
+}
+
+#[test]
+fn a_key_that_only_sends_needs_no_look_around_at_the_command_line() {
+    on_both("serve", async |served| {
+        drop(Desk::open(&served, AGENT, "anyone").await);
+        let wanted = json!({
+            "name": "sender", "level": "identity", "identity": AGENT, "send_scope": "anyone",
+            "permissions": ["messages:send"],
+        });
+        let key = served
+            .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+            .await;
+        assert_eq!(key.status, 201, "{key:?}");
+        let key = key.json()["secret"].as_str().expect("a secret").to_owned();
+        // The key of a server that a variable names.
+        let mut command = crate::served::postroom(served.folder());
+        let words = [
+            "send",
+            "--to",
+            "eve@outside.example",
+            "--subject",
+            "S",
+            "--text",
+            "T",
+            "--key",
+        ];
+        let sent = command.env("POSTROOM_URL", served.local_url());
+        let sent = sent.args(words).arg(&key).output().expect("runs");
+        assert!(sent.status.success(), "{sent:?}");
+        let alone = served.command(&["outbox", "--key", &key]);
+        assert_eq!(alone.exit, 2, "{alone:?}");
+        assert!(alone.err.contains("POSTROOM_URL"), "{alone:?}");
+    });
+}
+
+#[test]
+fn a_command_without_a_server_leaves_mail_to_the_server() {
+    on_both("serve", async |mut served| {
+        if served.text("database") != "sqlite" {
+            return;
+        }
+        let key = Desk::open(&served, AGENT, "anyone").await.key;
+        drop(Desk::open(&served, BEN, "thread").await);
+        assert!(served.stop());
+        let words = [
+            "send",
+            "--as",
+            AGENT,
+            "--to",
+            BEN,
+            "--subject",
+            "Later",
+            "--text",
+            "T",
+            "--json",
+        ];
+        let sent = served.command(&words);
+        assert_eq!(sent.exit, 0, "{sent:?}");
+        assert!(sent.err.contains("postroom serve"), "{sent:?}");
+        for _ in 0..2 {
+            let waits = served.command(&["outbox", "--json"]).json();
+            assert_eq!(waits["data"][0]["status"], "queued", "{waits}");
+            assert_eq!(waits["data"][0]["transport"], "later", "{waits}");
+        }
+        served.start_again();
+        let ann = Desk {
+            served: &served,
+            address: AGENT,
+            key,
+        };
+        ann.until(&sent.json()["id"], &["delivered"]).await;
+        let gone = served.command(&["outbox", "--json"]).json();
+        assert_eq!(gone["data"][0]["transport"], "sandbox", "{gone}");
+    });
+}
+
+#[test]
+fn the_command_line_attaches_files_small_and_large() {
+    on_both("serve", async |served| {
+        let ben = Desk::open(&served, BEN, "thread").await;
+        drop(Desk::open(&served, AGENT, "thread").await);
+        let folder = served.folder();
+        let large = vec![b'x'; 5 * 1024 * 1024];
+        std::fs::write(folder.join("plan.pdf"), b"%PDF-1.4 plan").expect("written");
+        std::fs::write(folder.join("table.csv"), &large).expect("written");
+        std::fs::write(folder.join("empty.txt"), b"").expect("written");
+        for (subject, files, sizes) in [
+            ("small", &["plan.pdf"][..], &[13][..]),
+            (
+                "large",
+                &["plan.pdf", "table.csv"],
+                &[13, large.len() as u64],
+            ),
+        ] {
+            let mut words = vec!["send", "--as", AGENT, "--to", BEN, "--subject", subject];
+            words.extend(["--text", "See there.", "--json"]);
+            for file in files {
+                words.extend(["--attach", file]);
+            }
+            let sent = served.command(&words);
+            assert_eq!(sent.exit, 0, "{sent:?}");
+            let came = ben
+                .wait(&format!("{EPOCH}&subject_contains={subject}"))
+                .await;
+            let attachments = came["attachments"].as_array().expect("a list");
+            let names: Vec<_> = attachments.iter().map(|one| &one["filename"]).collect();
+            assert_eq!(names, files.to_vec());
+            let kept: Vec<_> = attachments.iter().map(|one| one["size"].as_u64()).collect();
+            assert_eq!(
+                kept,
+                sizes.iter().map(|size| Some(*size)).collect::<Vec<_>>()
+            );
+            assert_eq!(attachments[0]["content_type"], "application/pdf");
+            let fetched = served.command(&[
+                "attachment",
+                came["id"].as_str().expect("an id"),
+                attachments[0]["id"].as_str().expect("an id"),
+                "--as",
+                BEN,
+            ]);
+            assert_eq!(fetched.out, "%PDF-1.4 plan", "{fetched:?}");
+        }
+        for (file, why) in [
+            ("none.txt", "No such file"),
+            ("empty.txt", "it is empty"),
+            (".", "it is no file"),
+        ] {
+            let words = [
+                "send",
+                "--as",
+                AGENT,
+                "--to",
+                BEN,
+                "--subject",
+                "S",
+                "--attach",
+                file,
+            ];
+            let refused = served.command(&words);
+            assert_ne!(refused.exit, 0, "{refused:?}");
+            assert!(refused.err.contains(why), "{refused:?}");
+        }
     });
 }
 
@@ -956,7 +1381,14 @@ fn the_page_shows_sent_mail_to_its_owner_and_lets_its_html_do_nothing() {
         let listed = page("/outbox").await;
         assert_eq!(listed.status, 200, "{listed:?}");
         assert!(
-            listed.body.contains("&lt;b&gt;Bold&lt;/b&gt;") && listed.body.contains("sandbox"),
+            [
+                "&lt;b&gt;Bold&lt;/b&gt;",
+                "sandbox",
+                "<th scope=\"col\">From</th>",
+                AGENT
+            ]
+            .iter()
+            .all(|part| listed.body.contains(part)),
             "{listed:?}"
         );
         let path = format!(

@@ -194,6 +194,10 @@ fn a_provider_gets_one_key_for_one_mail_and_its_events_reach_the_deliveries() {
         .expect("a runtime");
     let fake = runtime.block_on(Fake::start(|asked, _| {
         let told = match asked.header("authorization") {
+            // Taken, and the answer lost on its way.
+            Some(_) if String::from_utf8_lossy(&asked.body).contains("Lost answer") => {
+                return (504, "", Vec::new());
+            }
             Some("Bearer re_0123456789abcdef") => json!({"id": "49a3999c-0ce1"}),
             _ => return (401, "", Vec::new()),
         };
@@ -252,5 +256,35 @@ fn a_provider_gets_one_key_for_one_mail_and_its_events_reach_the_deliveries() {
             .send(json!({"to": ["gone@outside.example"], "subject": "S", "text": "T", "idempotency_key": "l"}))
             .await;
         assert_eq!(again["status"], "suppressed");
+        let mut lost = Vec::new();
+        for (key, subject) in [
+            ("m", "Lost answer"),
+            ("n", "Lost answer too"),
+            ("o", "Lost answer too"),
+        ] {
+            let mail = json!({"to": ["here@outside.example"], "subject": subject, "text": "T", "idempotency_key": key});
+            let sent = ann.send(mail).await;
+            lost.push(ann.until(&sent["id"], &["uncertain"]).await["id"].clone());
+        }
+        for (id, subject) in [
+            ("msg_2", "Lost answer"),
+            ("msg_3", "Lost answer too"),
+            ("msg_4", "Another"),
+        ] {
+            let data = json!({"email_id": id, "from": format!("Ann <{AGENT}>"), "to": ["here@outside.example"], "subject": subject});
+            assert_eq!(
+                tell(id, json!({"type": "email.delivered", "data": data})).await,
+                200
+            );
+        }
+        let settled = ann.until(&lost[0], &["delivered"]).await;
+        assert_eq!(settled["flags"], json!(["reconciled"]), "{settled}");
+        for id in &lost[1..] {
+            assert_eq!(
+                ann.message(id).await["status"],
+                "uncertain",
+                "either could be meant"
+            );
+        }
     });
 }

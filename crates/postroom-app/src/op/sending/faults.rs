@@ -62,9 +62,7 @@ impl Faults {
             );
         }
         if let ComposeError::TooLarge { max_bytes, .. } = error {
-            failure = failure
-                .with("max_bytes", *max_bytes)
-                .advising("Send fewer or smaller attachments.");
+            failure = Failure::too_large(*max_bytes as u64);
         }
         self.put(step, failure);
     }

@@ -41,8 +41,11 @@ pub(super) async fn read(
             Err(failure) => faults.put(SendStep::Content, failure),
         }
         // What is past any mail is not gathered first.
-        if bytes > limit::RAW_MAIL_BYTES.saturating_mul(2) {
-            faults.put(SendStep::Size, ErrorCode::MessageTooLarge);
+        if bytes > limit::SENT_MAIL_BYTES {
+            faults.put(
+                SendStep::Size,
+                Failure::too_large(limit::SENT_MAIL_BYTES as u64),
+            );
             return Ok(Vec::new());
         }
     }

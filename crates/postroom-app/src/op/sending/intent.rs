@@ -1,7 +1,7 @@
 //! What a caller wants to send, whichever operation said it.
 
-use postroom_core::{SendKind, SendOperation};
-use postroom_types::{DraftId, MessageId, ThreadId};
+use postroom_core::{SendKind, SendOperation, SentDraft};
+use postroom_types::{MessageId, ThreadId};
 
 use super::arguments::{Attachment, Headers, Kind, Metadata, Open, Recipient};
 use crate::op::{mail_forward, mail_reply, mail_send};
@@ -32,7 +32,7 @@ pub(crate) struct Intent {
     /// How they agreed to it.
     pub(super) consent: Option<Open>,
     /// The draft that it was.
-    pub(super) draft: Option<DraftId>,
+    pub(super) draft: Option<SentDraft>,
 }
 
 /// To whom a mail goes and what it goes on from.
@@ -129,7 +129,7 @@ impl Intent {
     }
 
     /// The same mail out of a draft, which goes when it is sent.
-    pub(in crate::op) fn of_draft(mut self, draft: DraftId) -> Self {
+    pub(in crate::op) fn of_draft(mut self, draft: SentDraft) -> Self {
         self.draft = Some(draft);
         self
     }

@@ -4,9 +4,12 @@ use postroom_core::{
     DisclosureMode, Draft, Idempotency, OutgoingMail, Policy, QueueMessage, RawMail, SendKind,
     SendOperation, SendStep, SendThread, UsageDay,
 };
-use postroom_mail::compose::{
-    self, ComposeError, Content, Disclosure, File, Headers, Outgoing, References, Signature,
-    Unsubscribe,
+use postroom_mail::{
+    Attachment,
+    compose::{
+        self, ComposeError, Content, Disclosure, File, Headers, Outgoing, References, Signature,
+        Unsubscribe,
+    },
 };
 use postroom_store::read::{self, Identity};
 use postroom_types::{ErrorCode, Mailbox, MessageId, ThreadId};
@@ -219,12 +222,15 @@ impl Frame<'_> {
             .as_ref()
             .and_then(|open| open.0.get("url"))
             .and_then(serde_json::Value::as_str);
-        let has_consent = intent
-            .consent
-            .as_ref()
-            .is_some_and(|open| !open.0.is_empty());
-        if intent.kind == SendKind::Marketing && !has_consent {
-            faults.put(SendStep::Marketing, ErrorCode::MarketingRequirementsMissing);
+        let consent = match &intent.consent {
+            Some(open) if !open.0.is_empty() => None,
+            Some(_) => Some("must say something: an object with at least one entry"),
+            None => Some("is required with kind marketing"),
+        };
+        if let Some(words) = consent.filter(|_| intent.kind == SendKind::Marketing) {
+            let failure = Failure::new(ErrorCode::MarketingRequirementsMissing);
+            let errors = serde_json::json!([{"path": "consent", "message": words}]);
+            faults.put(SendStep::Marketing, failure.with("errors", errors));
         }
         match (url, intent.kind) {
             (Some(url), _) => Unsubscribe::check(url)
@@ -262,7 +268,7 @@ impl Frame<'_> {
 
     /// How many mails in a row answered each other, this one counted.
     fn hop(&self, before: Option<&Before>) -> u64 {
-        1 + before.map_or(0, |before| u64::from(before.facts.hop))
+        before.map_or(1, Before::next_hop)
     }
 
     /// The Message-ID without angle brackets: fixed here for every try to come. It does not hold the
@@ -325,31 +331,54 @@ impl Frame<'_> {
     }
 }
 
-/// Composes a mail and reads it as any other is read, on a thread that may block.
+/// Composes a mail and reads it as any other is read; what takes time on a thread that may block.
 async fn composed(
     letter: Letter,
     older: Option<Vec<u8>>,
     faults: &mut Faults,
 ) -> Result<Option<OutgoingMail>, Failure> {
-    let composing = tokio::task::spawn_blocking(move || {
-        let mut outgoing = letter.outgoing;
-        if let (Some(forward), Some(older)) = (letter.forward, older) {
-            let note = forward.note.as_deref();
-            // Nothing is known of risky files yet.
-            let content = compose::forward(&older, note, forward.with_attachments, |_| false);
-            outgoing.content = content;
-        }
-        let composed = compose::compose(&outgoing)?;
-        let raw = RawMail::new(composed.bytes);
-        let draft = Draft::read(&raw.bytes, None);
-        Ok::<_, ComposeError>(OutgoingMail { raw, draft })
-    });
-    match composing.await {
+    let composing = match letter.is_short() {
+        true => Ok(letter.compose(older)),
+        false => tokio::task::spawn_blocking(move || letter.compose(older)).await,
+    };
+    match composing {
         Ok(Ok(mail)) => Ok(Some(mail)),
         Ok(Err(error)) => {
             faults.compose(&error);
             Ok(None)
         }
         Err(_) => Err(ErrorCode::InternalError.into()),
+    }
+}
+
+/// A plain text up to this size is composed where it is, bytes: it takes less time than a turn of
+/// another thread.
+const SHORT: usize = 16 * 1024;
+
+impl Letter {
+    fn is_short(&self) -> bool {
+        let content = &self.outgoing.content;
+        self.forward.is_none()
+            && content.html.is_none()
+            && content.attachments.is_empty()
+            && content.text.as_ref().is_none_or(|text| text.len() <= SHORT)
+    }
+
+    fn compose(self, older: Option<Vec<u8>>) -> Result<OutgoingMail, ComposeError> {
+        let mut outgoing = self.outgoing;
+        if let (Some(forward), Some(older)) = (self.forward, older) {
+            let note = forward.note.as_deref();
+            let runs = |file: &Attachment| {
+                file.filename
+                    .as_deref()
+                    .is_some_and(compose::is_program_name)
+            };
+            let content = compose::forward(&older, note, forward.with_attachments, runs);
+            outgoing.content = content;
+        }
+        let composed = compose::compose(&outgoing)?;
+        let raw = RawMail::new(composed.bytes);
+        let draft = Draft::read(&raw.bytes, None);
+        Ok(OutgoingMail { raw, draft })
     }
 }

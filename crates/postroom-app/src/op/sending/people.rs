@@ -9,7 +9,7 @@ use postroom_mail::compose::{
     Recipients, ReplyToTrust, reply_all_recipients, reply_recipients, reply_target,
 };
 use postroom_store::read::{self, ContactFilter};
-use postroom_types::{Address, AddressError, ErrorCode, Mailbox};
+use postroom_types::{Address, AddressError, ErrorCode, Mailbox, TenantId};
 
 use super::{
     arguments::Recipient,
@@ -17,7 +17,7 @@ use super::{
     intent::Aim,
     parent::{Before, without_detail},
 };
-use crate::{Failure, operation::Call, room::RecipientVerdict, transport::simulator};
+use crate::{Failure, operation::Call, transport::simulator};
 
 /// Whom a mail goes to.
 #[derive(Debug, Default)]
@@ -64,6 +64,8 @@ pub(super) async fn of(
             None => Default::default(),
         },
     };
+    let forwarded = before.filter(|_| matches!(aim, Aim::Forward { .. }));
+    let (keys, tenant) = (call.room.store().keys(), call.scope()?.tenant());
     let mut people = People::default();
     let mut seen = HashSet::new();
     for (field, list) in [
@@ -85,14 +87,13 @@ pub(super) async fn of(
                 RecipientField::Cc => people.cc.push(mailbox),
                 RecipientField::Bcc => {}
             }
+            let hash = |address: &str| keys.address_hash(tenant, address);
             people.all.push(SendRecipient {
-                hash: call
-                    .room
-                    .store()
-                    .keys()
-                    .address_hash(call.scope()?.tenant(), &full),
-                route: route(call, &address).await,
+                hash: hash(&full),
+                base_hash: address.detail().map(|_| hash(address.base())),
+                route: route(call, tenant, &address).await,
                 asked: asked.as_deref() == Some(full.as_str()),
+                on_forwarded: forwarded.is_some_and(|before| before.is_on(&address)),
                 address: full,
                 name,
                 field,
@@ -153,7 +154,9 @@ async fn answered(
         let base = without_detail(address);
         own.iter().any(|row| row.address == base)
     };
-    let asked = target.as_ref().filter(|_| !before.is_own());
+    let asked = target
+        .as_ref()
+        .filter(|_| !before.is_own() && before.vouches());
     let asked = asked.map(|target| target.address.clone());
     let answered = match all {
         true => reply_all_recipients(&before.facts, target, before.is_own(), is_own),
@@ -186,13 +189,13 @@ pub(in crate::op) fn full(address: &Address) -> String {
 }
 
 /// Where a recipient is.
-async fn route(call: &Call<'_>, address: &Address) -> RecipientRoute {
+async fn route(call: &Call<'_>, tenant: TenantId, address: &Address) -> RecipientRoute {
     if simulator::plays(address) {
         return RecipientRoute::Simulator;
     }
-    match call.room.recipient(address).await {
-        RecipientVerdict::Accept(_) => RecipientRoute::Local,
-        _ => RecipientRoute::Outside,
+    match call.room.stays_here(tenant, address).await {
+        Some(_) => RecipientRoute::Local,
+        None => RecipientRoute::Outside,
     }
 }
 

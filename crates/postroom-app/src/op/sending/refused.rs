@@ -1,6 +1,7 @@
 //! The details of a refused send.
 
 use postroom_core::SendDetail;
+use postroom_types::ErrorCode;
 use serde_json::json;
 
 use super::recipients_of;
@@ -19,6 +20,9 @@ pub(crate) fn detailed(failure: Failure, detail: SendDetail) -> Failure {
             .with("limit", most)
             .with("resets_at", resets_at.to_string()),
         SendDetail::Recipients(recipients) => failure.with("recipients", recipients),
+        SendDetail::Most(most) if failure.code == ErrorCode::MessageTooLarge => {
+            Failure::too_large(most)
+        }
         SendDetail::Most(most) => failure.with("max", most),
         // Why an identity is paused is its own word, whatever the rule that refused says.
         SendDetail::Paused(reason) => failure.with("reason", reason.as_str()),

@@ -38,7 +38,8 @@ impl Handover {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Held::default();
     }
 
-    pub(super) fn take(&self, message: MessageId) -> Option<Doc> {
+    /// Takes a document out.
+    pub(crate) fn take(&self, message: MessageId) -> Option<Doc> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let doc = held.docs.remove(&message)?;
         held.bytes = held.bytes.saturating_sub(size(&doc));

@@ -24,12 +24,25 @@ struct Breaker {
     open_until: Option<Timestamp>,
 }
 
+/// How far a transport is trusted to say what becomes of mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It did so far.
+    Whole,
+    /// The last outcome was not known: one mail shows whether the next will be.
+    OneByOne,
+    /// It is left alone.
+    None,
+}
+
 impl Breakers {
-    /// Whether a transport may be tried.
-    pub(super) fn lets_through(&self, transport: &str, now: Timestamp) -> bool {
-        let breakers = self.lock();
-        let open_until = breakers.get(transport).and_then(|found| found.open_until);
-        open_until.is_none_or(|until| until <= now)
+    /// How a transport may be tried.
+    pub(super) fn trusts(&self, transport: &str, now: Timestamp) -> Trust {
+        match self.lock().get(transport) {
+            Some(found) if found.open_until.is_some_and(|until| until > now) => Trust::None,
+            Some(found) if found.unknown > 0 => Trust::OneByOne,
+            _ => Trust::Whole,
+        }
     }
 
     /// Notes an outcome.
@@ -118,17 +131,19 @@ mod tests {
         let breakers = Breakers::default();
         breakers.note("smtp", &unknown(), at(0));
         breakers.note("smtp", &unknown(), at(0));
-        assert!(breakers.lets_through("smtp", at(0)));
+        assert_eq!(breakers.trusts("smtp", at(0)), Trust::OneByOne);
         breakers.note("smtp", &unknown(), at(0));
-        assert!(!breakers.lets_through("smtp", at(FIRST_MS - 1)));
-        assert!(breakers.lets_through("smtp", at(FIRST_MS)));
-        assert!(breakers.lets_through("resend", at(0)), "each its own");
+        assert_eq!(breakers.trusts("smtp", at(FIRST_MS - 1)), Trust::None);
+        assert_eq!(breakers.trusts("smtp", at(FIRST_MS)), Trust::OneByOne);
+        let other = breakers.trusts("resend", at(0));
+        assert_eq!(other, Trust::Whole, "each its own");
         breakers.note("smtp", &unknown(), at(FIRST_MS));
-        assert!(!breakers.lets_through("smtp", at(3 * FIRST_MS - 1)));
+        assert_eq!(breakers.trusts("smtp", at(3 * FIRST_MS - 1)), Trust::None);
         let mut now = 3 * FIRST_MS;
         for _ in 0..20 {
             breakers.note("smtp", &unknown(), at(now));
-            assert!(breakers.lets_through("smtp", at(now + MOST_MS)));
+            let trust = breakers.trusts("smtp", at(now + MOST_MS));
+            assert_eq!(trust, Trust::OneByOne);
             now += MOST_MS;
         }
         breakers.note(
@@ -136,9 +151,10 @@ mod tests {
             &answered("a@there.example", Verdict::Submitted),
             at(now),
         );
+        assert_eq!(breakers.trusts("smtp", at(now)), Trust::Whole);
         breakers.note("smtp", &unknown(), at(now));
         breakers.note("smtp", &unknown(), at(now));
-        assert!(breakers.lets_through("smtp", at(now)));
+        assert_eq!(breakers.trusts("smtp", at(now)), Trust::OneByOne);
     }
 
     #[test]
@@ -148,6 +164,6 @@ mod tests {
             let played = answered("timeout@simulator.invalid", Verdict::Uncertain);
             breakers.note("sandbox", &played, at(0));
         }
-        assert!(breakers.lets_through("sandbox", at(0)));
+        assert_eq!(breakers.trusts("sandbox", at(0)), Trust::Whole);
     }
 }

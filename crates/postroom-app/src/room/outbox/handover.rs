@@ -3,13 +3,13 @@
 use bytes::Bytes;
 use postroom_core::{
     ClaimedSend, DeliveryReport, DeliveryRow, DeliverySubject, Recipient, RecipientOutcome,
-    Submission, Verdict,
+    Reporter, SendRow, Submission, Verdict,
 };
 use postroom_net::smtp::send::{Envelope, Fate, Fault, Outcome, Submission as Submitted};
-use postroom_types::{Address, limit};
+use postroom_types::Address;
 
 use super::super::{Arrival, RecipientVerdict, Room, Via};
-use crate::transport::{Handover, Transport, simulator};
+use crate::transport::{Handover, LATER, Transport, simulator};
 
 /// What came of handing a send over.
 pub(super) struct Handed {
@@ -40,7 +40,8 @@ pub(super) fn word(submission: &Submission) -> &'static str {
 /// Hands a claimed send over, once.
 pub(super) async fn hand_over(room: &Room, claimed: &ClaimedSend, raw: Bytes) -> Handed {
     let mut way = Ways::default();
-    let sandbox = claimed.row.transport == Transport::Sandbox.name();
+    let sandbox = is_kept(room, &claimed.row);
+    let may_leave = may_leave(room, &claimed.row);
     for delivery in &claimed.recipients {
         let Ok(address) = Address::parse(&delivery.address) else {
             way.outcomes.push(refused(delivery, "address_invalid"));
@@ -50,6 +51,11 @@ pub(super) async fn hand_over(room: &Room, claimed: &ClaimedSend, raw: Bytes) ->
             way.play(claimed, delivery, &address);
         } else if sandbox {
             way.keep(room, delivery, &address).await;
+        } else if let Some(here) = room.stays_here(claimed.row.tenant_id, &address).await {
+            way.here.push((delivery, here));
+        } else if !may_leave {
+            way.outcomes
+                .push(refused(delivery, "sender_domain_unavailable"));
         } else {
             way.outside.push(delivery);
         }
@@ -60,6 +66,18 @@ pub(super) async fn hand_over(room: &Room, claimed: &ClaimedSend, raw: Bytes) ->
         submission,
         reports: way.reports,
     }
+}
+
+/// Whether a send stays here.
+fn is_kept(room: &Room, row: &SendRow) -> bool {
+    let sandbox = Transport::Sandbox.name();
+    row.transport == sandbox || (row.transport == LATER && room.transport.name() == sandbox)
+}
+
+/// Whether a send that was queued where nobody knew the way may leave by it: the call could not be refused.
+fn may_leave(room: &Room, row: &SendRow) -> bool {
+    let (_, domain) = row.envelope_from.rsplit_once('@').unwrap_or_default();
+    row.transport != LATER || room.transport.takes_from(domain)
 }
 
 /// Where the recipients of one send are.
@@ -89,6 +107,7 @@ impl<'a> Ways<'a> {
         if let Some(event) = play.later {
             let (smtp_code, enhanced_code) = simulator::codes(event);
             self.reports.push(DeliveryReport {
+                reporter: Reporter::Transport,
                 tenant: claimed.row.tenant_id,
                 subject: DeliverySubject::Message(claimed.row.message_id),
                 recipient: Some(delivery.address.clone()),
@@ -125,12 +144,6 @@ impl<'a> Ways<'a> {
     /// Puts the mail into the mailboxes here by the whole way in.
     async fn deliver_here(&mut self, room: &Room, claimed: &ClaimedSend, raw: &Bytes) {
         if self.here.is_empty() {
-            return;
-        }
-        if raw.len() > limit::RAW_MAIL_BYTES {
-            for (delivery, _) in std::mem::take(&mut self.here) {
-                self.outcomes.push(coded(delivery, 552, "5.3.4"));
-            }
             return;
         }
         // A mailbox that is named by two of its addresses gets one copy.

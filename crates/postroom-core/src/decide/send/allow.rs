@@ -2,11 +2,14 @@
 
 use super::queue::Facts;
 use crate::{
-    Decision, Outcome, Refusal, SendDetail, SendRecipient, WouldSend,
+    AddressHash, Decision, Outcome, Policy, Refusal, SendDetail, SendRecipient, State, WouldSend,
     needs::list_keys,
-    row::{DeliveryStatus, ListDirection, ListKind, SendOperation, SendScope, without_detail},
+    row::{
+        DeliveryStatus, ListDirection, ListKind, Participant, SendOperation, SendScope,
+        without_detail,
+    },
 };
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, TenantId};
 
 /// A recipient, and why it is left out.
 pub(super) struct Filtered<'a> {
@@ -37,37 +40,51 @@ pub(super) fn none_of(
     }
 }
 
-/// Whether the key may write to all of them. Where the answered mail asks for its answers takes part
-/// in its thread; everybody else is looked for among those who do.
+/// Whether the key may write to all of them; a draft goes to nobody whom one of those who wrote it may
+/// not write to.
 pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
-    let scope = facts.queue.scope;
+    let own = facts.queue.scope;
+    let scope = facts.draft.map_or(own, |draft| draft.scope.min(own));
     if scope == SendScope::Anyone {
         return Ok(());
     }
-    let answers = is_answer(facts);
-    let takes_part = |recipient: &SendRecipient| {
-        if answers && recipient.asked {
-            return true;
-        }
-        let base = without_detail(&recipient.address);
-        facts.thread.is_some_and(|thread| {
-            thread.participants.iter().any(|participant| {
-                participant.address == recipient.address
-                    || Some(&participant.address) == base.as_ref()
-            })
-        })
-    };
     let stranger = |recipient: &SendRecipient| {
         let known = scope == SendScope::Known && is_known(facts, recipient);
-        !known && !takes_part(recipient)
+        !known && !is_in_reach(facts, recipient)
     };
+    let forwards = facts.queue.operation == SendOperation::Forward;
     let reason = match scope {
-        SendScope::Thread => "the key answers only those who take part in the thread",
+        _ if scope < own => {
+            "a key that may not write to them saved the draft: read it, and save it with its etag to stand for it"
+        }
+        SendScope::Thread if forwards => "only those whom the forwarded mail was to or from may be written to",
+        SendScope::Thread => "only those who take part in the thread may be written to",
         SendScope::Known | SendScope::Anyone => {
-            "the key writes only to people the mailbox has exchanged mail with"
+            "only people the mailbox has exchanged mail with may be written to"
         }
     };
     none_of(facts, stranger, ErrorCode::PolicyDenied, reason)
+}
+
+/// Whether a recipient is one to whom a mail goes without being known. A thread takes in whoever
+/// refers to it, so that a mail of others in it is handed on only to those whom that mail was to or from.
+/// Where the answered mail asks for its answers takes part in its thread; everybody else is looked for
+/// among those who do.
+fn is_in_reach(facts: &Facts<'_>, recipient: &SendRecipient) -> bool {
+    if facts.queue.operation == SendOperation::Forward {
+        return recipient.on_forwarded;
+    }
+    if is_answer(facts) && recipient.asked {
+        return true;
+    }
+    let base = without_detail(&recipient.address);
+    let is_them = |participant: &Participant| {
+        participant.address == recipient.address || Some(&participant.address) == base.as_ref()
+    };
+    facts.thread.is_some_and(|thread| {
+        let mut participants = thread.participants.iter();
+        participants.any(|participant| participant.counts && is_them(participant))
+    })
 }
 
 /// Whether it answers a mail of the thread that it continues.
@@ -108,28 +125,50 @@ pub(super) fn filter<'a>(facts: &Facts<'a>) -> Vec<Filtered<'a>> {
 }
 
 fn left_out(facts: &Facts<'_>, recipient: &SendRecipient) -> Option<String> {
-    let tenant = facts.tenant.id;
-    let suppressed = facts.state.suppressions.get(&(tenant, recipient.hash));
-    if let Some(row) = suppressed {
+    let target = Target {
+        address: &recipient.address,
+        hash: recipient.hash,
+        base_hash: recipient.base_hash,
+    };
+    barred(facts.tenant.id, target, &facts.policy, facts.state).or_else(|| {
+        let stranger =
+            facts.identity.send_policy.require_known_recipient && !is_known(facts, recipient);
+        stranger.then(|| "policy: unknown_recipient".to_owned())
+    })
+}
+
+/// An address that lists and suppressions are asked about.
+pub(super) struct Target<'a> {
+    pub(super) address: &'a str,
+    pub(super) hash: AddressHash,
+    pub(super) base_hash: Option<AddressHash>,
+}
+
+/// Why nobody writes to an address whatever the mail is. An address with a detail is who it is without.
+pub(super) fn barred(
+    tenant: TenantId,
+    target: Target<'_>,
+    policy: &Policy,
+    state: &State,
+) -> Option<String> {
+    let hashes = [Some(target.hash), target.base_hash];
+    let mut rows = hashes
+        .into_iter()
+        .flatten()
+        .filter_map(|hash| state.suppressions.get(&(tenant, hash)));
+    if let Some(row) = rows.next() {
         return Some(format!("policy: suppression ({})", row.reason));
     }
-    let keys = list_keys(&recipient.address);
+    let keys = list_keys(target.address);
     let listed = |kind: ListKind| {
-        keys.iter().any(|key| {
-            facts
-                .state
-                .is_listed(tenant, ListDirection::Send, kind, key)
-        })
+        keys.iter()
+            .any(|key| state.is_listed(tenant, ListDirection::Send, kind, key))
     };
     if listed(ListKind::Block) {
         return Some(BLOCKED.to_owned());
     }
-    if facts.policy.send_allowlist_only && !listed(ListKind::Allow) {
-        return Some("policy: not_on_allowlist".to_owned());
-    }
-    let stranger =
-        facts.identity.send_policy.require_known_recipient && !is_known(facts, recipient);
-    stranger.then(|| "policy: unknown_recipient".to_owned())
+    let missing = policy.send_allowlist_only && !listed(ListKind::Allow);
+    missing.then(|| "policy: not_on_allowlist".to_owned())
 }
 
 const BLOCKED: &str = "policy: send_block";

@@ -3,14 +3,14 @@
 
 use super::{kind_of, statuses};
 use crate::{
-    Change, Decision, MessageStatus, Outcome, SendRef, State,
+    Change, Decision, DeliveryReport, MessageStatus, Outcome, SendRef, State,
     decide::Tick,
     row::{
-        DeliveryRow, DeliveryStatus, FeedKind, SendRow, SendState, SuppressionReason,
-        SuppressionRow, UsageRow, masked, roll_up,
+        DeliveryRow, DeliveryStatus, EarlyReportRow, FeedKind, SendRow, SendState,
+        SuppressionReason, SuppressionRow, UsageRow, masked, roll_up,
     },
 };
-use postroom_types::{IdentityId, MessageId, TenantId, Timestamp};
+use postroom_types::{IdentityId, MessageId, TenantId, Timestamp, limit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The domain whose addresses play a fate: what they play says nothing about anybody.
@@ -60,6 +60,8 @@ pub(super) struct Ledger<'a> {
     sends: BTreeMap<MessageId, Held>,
     usage: BTreeMap<UsageKey, UsageRow>,
     suppressed: BTreeSet<(TenantId, [u8; 16])>,
+    /// Reports on mails that are not known.
+    early: u64,
     changes: Vec<Change>,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Ledger<'a> {
             sends: BTreeMap::new(),
             usage: BTreeMap::new(),
             suppressed: BTreeSet::new(),
+            early: 0,
             changes: Vec::new(),
         }
     }
@@ -202,6 +205,25 @@ impl<'a> Ledger<'a> {
             .tick(delivery.tenant_id)
             .next(FeedKind::PolicyChanged, None, None);
         self.changes.push(Change::Feed(feed));
+    }
+
+    /// Keeps a report on a mail that is not known, while one may become known by the name.
+    pub(super) fn keep_early(&mut self, report: &DeliveryReport) {
+        let kept = self.state.awaiting.get(&report.tenant);
+        let full = kept.map_or(0, |kept| kept.reports) + self.early >= limit::EARLY_REPORTS as u64;
+        let row = EarlyReportRow::of(report, self.now);
+        if let Some(row) = row.filter(|_| !full && self.state.awaits_names(report.tenant)) {
+            self.early += 1;
+            self.changes.push(Change::PutEarlyReport(Box::new(row)));
+        }
+    }
+
+    /// Lets go of the reports on a mail that is known now.
+    pub(super) fn end_early(&mut self, (tenant, name): &(TenantId, String)) {
+        self.changes.push(Change::RemoveEarlyReports {
+            tenant_id: *tenant,
+            provider_message_id: name.clone(),
+        });
     }
 
     pub(super) fn finish(self, outcome: Outcome) -> Decision {

@@ -11,7 +11,7 @@ use crate::{
     decide::{Tick, ingest::put_keys},
     fold,
     row::{
-        DeliveryRow, FeedKind, IdempotencyRow, SendKind, SendRow, SendState, UsageRow, roll_up,
+        DeliveryRow, FeedKind, IdempotencyRow, Participant, SendKind, SendRow, SendState, UsageRow, roll_up,
         without_detail,
     },
     thread,
@@ -128,7 +128,8 @@ fn thread_with(facts: &Facts<'_>, mail: &OutgoingMail, row: &MessageRow) -> Thre
     // An answer goes to an address with a token; who is behind it takes part already.
     one.participants.retain(|new| {
         let base = without_detail(&new.address);
-        !base.is_some_and(|base| known.participants.iter().any(|p| p.address == base))
+        let is_base = |p: &Participant| p.counts && Some(&p.address) == base.as_ref();
+        !known.participants.iter().any(is_base)
     });
     thread::combine(&mut sum, one);
     if facts.queue.kind != SendKind::AutoReply {
@@ -159,6 +160,7 @@ fn put_deliveries(facts: &Facts<'_>, filtered: &[Filtered<'_>], changes: &mut Ve
             seq: seq as u64,
             address: one.recipient.address.clone(),
             hash: one.recipient.hash,
+            base_hash: one.recipient.base_hash,
             field: one.recipient.field,
             status: status(one),
             smtp_code: None,
@@ -268,8 +270,7 @@ fn hold(facts: &Facts<'_>, units: u64, changes: &mut Vec<Change>) {
 }
 
 fn drop_draft(facts: &Facts<'_>, tick: &mut Tick, changes: &mut Vec<Change>) {
-    let known = facts.queue.draft.and_then(|id| facts.state.drafts.get(&id));
-    let Some(draft) = known.filter(|draft| draft.identity_id == facts.identity.id) else {
+    let Some(draft) = facts.draft else {
         return;
     };
     changes.push(Change::RemoveDraft {

@@ -1,8 +1,9 @@
 //! Claims, and what comes of them.
 
 use super::{
-    cut, given_up_at,
+    again, cut, given_up_at,
     ledger::{Held, Ledger},
+    report::early,
     retry_at,
 };
 use crate::{
@@ -25,9 +26,14 @@ pub(in crate::decide) fn claim(
     let mut ledger = Ledger::new(state, now);
     let mut claimed = Vec::new();
     for send in claim.sends.iter().take(limit::SEND_BATCH) {
-        let Some(mut held) = ledger.send(*send).filter(|held| may_go(held, state, now)) else {
+        let Some(held) = ledger.send(*send).filter(|held| may_go(held, state, now)) else {
             continue;
         };
+        let held = match claim.asks_again(&held.row) {
+            true => again::ask(held, &mut ledger, state, now),
+            false => Some(held),
+        };
+        let Some(mut held) = held else { continue };
         held.row.state = SendState::Claimed;
         held.row.next_attempt_at = None;
         held.row.claim = Some(SendClaim {
@@ -67,12 +73,17 @@ pub(in crate::decide) fn record(
     let updates = outcomes
         .iter()
         .take(limit::SEND_BATCH)
-        .map(|outcome| record_one(outcome, &mut ledger, context.now))
+        .map(|outcome| record_one(outcome, &mut ledger, state, context.now))
         .collect();
     ledger.finish(Outcome::SendsUpdated(updates))
 }
 
-fn record_one(outcome: &SendOutcome, ledger: &mut Ledger<'_>, now: Timestamp) -> SendUpdate {
+fn record_one(
+    outcome: &SendOutcome,
+    ledger: &mut Ledger<'_>,
+    state: &State,
+    now: Timestamp,
+) -> SendUpdate {
     let Some(before) = ledger.send(outcome.send) else {
         return SendUpdate {
             send: outcome.send,
@@ -90,8 +101,14 @@ fn record_one(outcome: &SendOutcome, ledger: &mut Ledger<'_>, now: Timestamp) ->
         (true, SendState::Uncertain) => settle_late(&mut after, &outcome.submission),
         _ => {}
     }
-    let status = after.status();
+    let mut status = after.status();
     let taken = ledger.put(&before, after);
+    if let Some(name) = outcome.provider_name().filter(|_| own) {
+        early(outcome.send, &name, ledger, state, now);
+        status = ledger
+            .send(outcome.send)
+            .map_or(status, |held| held.status());
+    }
     SendUpdate {
         send: outcome.send,
         status: Some(status),

@@ -1,17 +1,19 @@
 //! Taking a composed mail in: the checks in their order, then everything at once.
 
 use super::{
+    SAVED_SINCE,
     allow::{self, Filtered},
     make, policy,
 };
 use crate::{
     Change, Decision, IdentityRow, Kind, Outcome, Policy, QueueMessage, RecipientRoute, Refusal,
     SendDetail, SendRecipient, SendStep, SendThread, SentOutcome, State, TenantRow, ThreadRow,
+    decide::label::LABEL_FORM,
     decide::{Context, Tick},
     is_label,
     row::{
-        AddressStatus, AutoReplyRule, CapKind, Direction, DomainState, FeedKind, IdentityStatus,
-        Mode, SendKind, SendOperation, TenantStatus, ThreadHold,
+        AddressStatus, AutoReplyRule, CapKind, Direction, DomainState, DraftRow, FeedKind,
+        IdentityStatus, Mode, SendKind, SendOperation, TenantStatus, ThreadHold,
     },
 };
 use postroom_types::{ErrorCode, MessageId, Timestamp, limit};
@@ -24,6 +26,8 @@ pub(super) struct Facts<'a> {
     pub(super) tenant: &'a TenantRow,
     pub(super) identity: &'a IdentityRow,
     pub(super) policy: Policy,
+    /// The draft it was, as it is now.
+    pub(super) draft: Option<&'a DraftRow>,
     /// The thread it continues.
     pub(super) thread: Option<&'a ThreadRow>,
     /// Whom it is for, each address once.
@@ -56,6 +60,7 @@ pub(in crate::decide) fn queue(
         tenant,
         identity,
         policy: policy(queue.tenant, state),
+        draft: draft(queue, state),
         thread: thread(queue, state),
         recipients: once(&queue.recipients),
     };
@@ -103,6 +108,11 @@ fn once(recipients: &[SendRecipient]) -> Vec<&SendRecipient> {
         }
     }
     out
+}
+
+fn draft<'a>(queue: &QueueMessage, state: &'a State) -> Option<&'a DraftRow> {
+    let known = state.drafts.get(&queue.draft?.id);
+    known.filter(|row| row.identity_id == queue.identity)
 }
 
 fn thread<'a>(queue: &QueueMessage, state: &'a State) -> Option<&'a ThreadRow> {
@@ -178,7 +188,14 @@ fn owner(facts: &Facts<'_>) -> Result<(), Refusal> {
     }
 }
 
+/// What it was written from is there, and as it was then: who sends a draft sends what they know of it.
 fn target(facts: &Facts<'_>) -> Result<(), Refusal> {
+    if let Some(sent) = facts.queue.draft {
+        let known = facts.draft.ok_or(Refusal::new(ErrorCode::DraftNotFound))?;
+        if known.version != sent.version {
+            return Err(Refusal::because(ErrorCode::Conflict, SAVED_SINCE));
+        }
+    }
     if let Some(id) = facts.queue.answers {
         answered(facts, id).ok_or(Refusal::new(ErrorCode::MessageNotFound))?;
     }
@@ -296,10 +313,11 @@ fn hops(facts: &Facts<'_>) -> Result<(), Refusal> {
 
 fn content(facts: &Facts<'_>) -> Result<(), Refusal> {
     let queue = facts.queue;
-    if queue.labels.len() > limit::LABELS_PER_MESSAGE
-        || !queue.labels.iter().all(|label| is_label(label))
-    {
+    if queue.labels.len() > limit::LABELS_PER_MESSAGE {
         return Err(Refusal::invalid("labels", "at most 64 labels"));
+    }
+    if !queue.labels.iter().all(|label| is_label(label)) {
+        return Err(Refusal::invalid("labels", LABEL_FORM));
     }
     let large = |(name, value): (&String, &String)| {
         name.is_empty() || name.len().max(value.len()) > limit::METADATA_VALUE_BYTES
@@ -355,17 +373,17 @@ fn domain(facts: &Facts<'_>) -> Result<(), Refusal> {
 }
 
 fn size(facts: &Facts<'_>) -> Result<(), Refusal> {
-    let Some(mail) = &facts.queue.mail else {
-        // Whoever could not compose it says why; nobody did.
-        return Err(ErrorCode::InternalError.into());
-    };
-    match mail.raw.size > limit::SENT_MAIL_BYTES {
-        true => Err(Refusal::Send {
+    let most = limit::SENT_MAIL_BYTES as u64;
+    match &facts.queue.mail {
+        Some(mail) if mail.raw.size > most => Err(Refusal::Send {
             code: ErrorCode::MessageTooLarge,
             reason: "",
-            detail: SendDetail::Most(limit::SENT_MAIL_BYTES),
+            detail: SendDetail::Most(most),
         }),
-        false => Ok(()),
+        Some(_) => Ok(()),
+        // Whoever could not compose it says why, at this step or a later one.
+        None if !facts.queue.faults.is_empty() => Ok(()),
+        None => Err(ErrorCode::InternalError.into()),
     }
 }
 

@@ -5,11 +5,11 @@ use super::{
     ledger::{Held, Ledger},
 };
 use crate::{
-    Decision, DeliveryEvent, DeliveryReport, DeliveryUpdate, Outcome, SendRef, State,
+    Decision, DeliveryEvent, DeliveryReport, DeliveryUpdate, Outcome, Reporter, SendRef, State,
     decide::Context,
     row::{BounceType, DeliveryRow, DeliveryStatus, SendState, SuppressionReason},
 };
-use postroom_types::limit;
+use postroom_types::{TenantId, Timestamp, limit};
 
 pub(in crate::decide) fn report(
     reports: &[DeliveryReport],
@@ -20,18 +20,45 @@ pub(in crate::decide) fn report(
     let updates = reports
         .iter()
         .take(limit::SEND_BATCH)
-        .map(|report| report_one(report, &mut ledger, state, context))
+        .map(|report| {
+            let update = report_one(report, &mut ledger, state, context.now);
+            if update.message_id.is_none() {
+                ledger.keep_early(report);
+            }
+            update
+        })
         .collect();
     ledger.finish(Outcome::DeliveriesRecorded(updates))
+}
+
+/// Takes over what a provider told of a send before its name was noted.
+pub(super) fn early(
+    send: SendRef,
+    name: &(TenantId, String),
+    ledger: &mut Ledger<'_>,
+    state: &State,
+    now: Timestamp,
+) {
+    let Some(kept) = state.early_reports.get(name) else {
+        return;
+    };
+    for row in kept {
+        report_one(&row.report_on(send.message), ledger, state, now);
+    }
+    ledger.end_early(name);
 }
 
 fn report_one(
     report: &DeliveryReport,
     ledger: &mut Ledger<'_>,
     state: &State,
-    context: &Context<'_>,
+    now: Timestamp,
 ) -> DeliveryUpdate {
     let known = state.send_of(report.tenant, &report.subject);
+    let known = known.filter(|row| match report.reporter {
+        Reporter::TransportOf(identity) => row.identity_id == identity,
+        Reporter::Transport | Reporter::Mail => true,
+    });
     let held = known.and_then(|row| {
         ledger.send(SendRef {
             tenant: report.tenant,
@@ -45,15 +72,18 @@ fn report_one(
         };
     };
     let mut after = before.clone();
-    let left = before.row.state == SendState::Claimed || before.row.attempt > 0;
+    let claimed = before.row.state == SendState::Claimed;
+    // Everybody who got the mail knows its Message-ID. Only where one alone got it does a report that
+    // nobody vouches for speak of nobody but its writer.
+    let ends_writing = report.reporter != Reporter::Mail || before.deliveries.len() == 1;
     let mut reconciled = false;
     for delivery in &mut after.deliveries {
         let asked = report.recipient.as_deref();
         if asked.is_some_and(|address| !address.eq_ignore_ascii_case(&delivery.address)) {
             continue;
         }
-        // What was never handed over cannot have come back.
-        if delivery.status == DeliveryStatus::Queued && !left {
+        // What nobody took yet, or gave back for another try, cannot have come back.
+        if delivery.status == DeliveryStatus::Queued && !claimed {
             continue;
         }
         let Some(status) = next(delivery.status, report.event) else {
@@ -61,12 +91,12 @@ fn report_one(
         };
         reconciled |= delivery.status == DeliveryStatus::Uncertain;
         take(delivery, status, report);
-        if let Some(reason) = suppression(report.event) {
+        if let Some(reason) = suppression(report.event).filter(|_| ends_writing) {
             ledger.suppress(delivery, reason);
         }
     }
     after.row.reconciled |= reconciled;
-    rest(&mut after, context);
+    rest(&mut after, now);
     let changed = ledger.put(&before, after);
     DeliveryUpdate {
         message_id: Some(before.row.message_id),
@@ -75,9 +105,9 @@ fn report_one(
 }
 
 /// A send that somebody has stays theirs until they say what came of it.
-fn rest(held: &mut Held, context: &Context<'_>) {
+fn rest(held: &mut Held, now: Timestamp) {
     if matches!(held.row.state, SendState::Queued | SendState::Uncertain) {
-        let next = held.row.next_attempt_at.unwrap_or(context.now);
+        let next = held.row.next_attempt_at.unwrap_or(now);
         held.come_to_rest(next);
     }
 }

@@ -1,5 +1,6 @@
 //! What rules sending: policy, suppressions, lists; and what is kept for it: drafts and uploads.
 
+use super::SAVED_SINCE;
 use crate::{
     Change, Decision, ListEntry, Outcome, Policy, PutDraft, PutSuppression, PutUpload, Refusal,
     RemoveSuppression, SetPolicy, State,
@@ -34,6 +35,8 @@ pub(in crate::decide) fn put_draft(
                 identity_id: put.identity,
                 document: put.document.clone(),
                 version: 1,
+                saved_by: put.by,
+                scope: put.scope,
                 created_at: context.now,
                 updated_at: context.now,
             }
@@ -41,14 +44,16 @@ pub(in crate::decide) fn put_draft(
         Some(id) => {
             let known = draft(put.tenant, put.identity, id, state)?;
             if put.version.is_some_and(|version| version != known.version) {
-                return Err(Refusal::because(
-                    ErrorCode::Conflict,
-                    "the draft was saved since",
-                ));
+                return Err(Refusal::because(ErrorCode::Conflict, SAVED_SINCE));
             }
             DraftRow {
                 document: put.document.clone(),
                 version: known.version + 1,
+                saved_by: put.by,
+                scope: match put.has_read {
+                    true => put.scope,
+                    false => known.scope.min(put.scope),
+                },
                 updated_at: context.now,
                 ..known.clone()
             }
@@ -337,11 +342,12 @@ pub(in crate::decide) fn remove_list_entry(
 
 /// What has ended goes; nothing names it, so that nobody needs to know.
 pub(in crate::decide) fn prune(now: Timestamp) -> Decision {
-    let life = i64::try_from(limit::IDEMPOTENCY_LIFE_MS).unwrap_or(i64::MAX);
+    let before = |ms: u64| now.plus_ms(-i64::try_from(ms).unwrap_or(i64::MAX));
     Decision {
         changes: vec![Change::PruneSending {
-            keys_through: now.plus_ms(-life),
+            keys_through: before(limit::IDEMPOTENCY_LIFE_MS),
             uploads_ended: now,
+            reports_through: before(limit::EARLY_REPORT_MS),
         }],
         outcome: Outcome::Done,
     }

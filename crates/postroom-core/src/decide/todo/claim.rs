@@ -179,6 +179,7 @@ fn take(
         outcome: Outcome::Claimed(Box::new(Claimed {
             row: *row,
             lease_token: token,
+            payload: None,
         })),
     }
 }

@@ -109,8 +109,8 @@ impl Client {
         match reply.class() {
             Class::Done => self.logged_in(),
             Class::GoOn => self.end(Fault::Protocol),
-            Class::NotNow => self.end_with(reply, Fault::Unavailable),
-            Class::Never => self.end_with(reply, Fault::AuthRefused),
+            Class::NotNow => self.end_with(&reply.without_text(), Fault::Unavailable),
+            Class::Never => self.end_with(&reply.without_text(), Fault::AuthRefused),
         }
     }
 

@@ -111,6 +111,14 @@ impl Reply {
         self.code == 421
     }
 
+    /// The code alone: what stands behind it may repeat what was sent.
+    pub(super) fn without_text(&self) -> Self {
+        Self {
+            code: self.code,
+            lines: Vec::new(),
+        }
+    }
+
     /// The reply as it is kept.
     pub(super) fn answer(&self) -> Answer {
         let first = self.lines.first().map_or("", String::as_str);

@@ -36,6 +36,12 @@ impl Named {
         }
     }
 
+    /// Whether it is the file at `path`.
+    pub(super) fn is_at(&self, path: &Path) -> bool {
+        let own = self.path.as_deref().and_then(|own| own.canonicalize().ok());
+        own.is_some() && own == path.canonicalize().ok()
+    }
+
     /// What it holds.
     pub(super) fn text(&self) -> Result<String, Trouble> {
         let mut bytes = Vec::new();

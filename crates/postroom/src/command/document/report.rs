@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Format, Judging, files::Named};
 use crate::cli::{
     terminal::{Terminal, plain},
-    trouble::{PROBLEMS, USAGE},
+    trouble::{PROBLEMS, Trouble, USAGE},
 };
 
 /// What was found, file by file.
@@ -17,6 +17,8 @@ pub(super) struct Report {
     files: Vec<(Named, Vec<Issue>)>,
     /// Some file was no document at all.
     unusable: bool,
+    /// Files that could not be read, and why.
+    unread: Vec<Trouble>,
 }
 
 impl Report {
@@ -24,6 +26,12 @@ impl Report {
     pub(super) fn add(&mut self, file: Named, issues: Vec<Issue>, unusable: bool) {
         self.unusable |= unusable;
         self.files.push((file, issues));
+    }
+
+    /// Notes a file that could not be read; the others are told all the same.
+    pub(super) fn miss(&mut self, trouble: Trouble) {
+        self.unusable = true;
+        self.unread.push(trouble);
     }
 
     fn count(&self, severity: Severity) -> usize {
@@ -40,6 +48,9 @@ impl Report {
             Format::Json => terminal.value(&self.json(errors, warnings)),
             Format::Sarif => terminal.value(&self.sarif()),
             Format::Github => self.github(terminal),
+        }
+        for trouble in &self.unread {
+            trouble.say(terminal);
         }
         if self.unusable {
             ExitCode::from(USAGE)
@@ -70,7 +81,7 @@ impl Report {
                 json!({"file": file.name, "ok": ok, "issues": issues})
             })
             .collect();
-        json!({"ok": errors == 0, "errors": errors, "warnings": warnings, "files": files})
+        json!({"ok": errors == 0 && !self.unusable, "errors": errors, "warnings": warnings, "files": files})
     }
 
     fn sarif(&self) -> Value {
@@ -87,7 +98,7 @@ impl Report {
                     "message": {"text": format!("{} {}", issue.message, issue.hint)},
                     "locations": [{
                         "physicalLocation": {
-                            "artifactLocation": {"uri": file.name.replace('\\', "/")},
+                            "artifactLocation": {"uri": reference(&file.name)},
                             "region": {"startLine": issue.line.unwrap_or(1), "startColumn": issue.column.unwrap_or(1)},
                         },
                         "logicalLocations": [{"fullyQualifiedName": issue.path}],
@@ -136,6 +147,21 @@ impl Report {
             }
         }
     }
+}
+
+/// A file's name as a relative URI reference (RFC 3986 section 4.2). A colon in the first part would make
+/// it a scheme.
+fn reference(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for byte in name.replace('\\', "/").bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 fn level(severity: Severity) -> &'static str {
