@@ -257,9 +257,6 @@ struct Made {
     thread_id: ThreadId,
 }
 
-/// The provider of mail that came from a mailbox of this deployment.
-const LOOPBACK: &str = "loopback";
-
 fn make_message(
     event: &EventRow,
     draft: &Draft,
@@ -280,7 +277,7 @@ fn make_message(
         .and_then(|own| state.thread_keys.get(&(identity, *own)))
         .and_then(|row| row.holder)
         // A mailbox that writes to itself has its own mail twice: as it left and as it came.
-        .filter(|_| event.provider != LOOPBACK);
+        .filter(|_| event.provider != Arrival::LOOPBACK);
     let row = MessageRow {
         id: facts.id,
         tenant_id: event.tenant_id,
