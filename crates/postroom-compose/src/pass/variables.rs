@@ -1,13 +1,17 @@
 //! Variables: what is used is declared, in scope and of the right type.
 
-use std::collections::{HashMap, HashSet};
+mod declared;
 
-use super::{Pass, values};
+use std::collections::HashMap;
+
+use declared::{declarations, declare, guess, judge};
+
+use super::Pass;
 use crate::{
-    draft::{Node, Object, Origin, Value},
+    draft::{Node, Object, Origin},
     grammar,
     issue::Code,
-    model::{Filter, Variable, VariableType},
+    model::{Filter, VariableType},
     notation::{self, Part, Reading},
     read,
     scope::{Found, Scope},
@@ -51,46 +55,6 @@ pub(crate) fn resolve(root: &mut Node, pass: &mut Pass<'_, '_>) {
     let uses = walker.uses;
     judge(&declared, &uses, pass);
     declare(root, uses, pass);
-}
-
-/// The declared variables; one name stands once.
-fn declarations(root: &mut Node, pass: &mut Pass<'_, '_>) -> Vec<Variable> {
-    let list = root
-        .as_object_mut()
-        .and_then(|object| object.find_mut("variables"))
-        .and_then(Node::as_array_mut);
-    let Some(list) = list else {
-        return Vec::new();
-    };
-    let mut seen = HashSet::new();
-    list.retain(|node| {
-        let name = node.as_object().and_then(|object| object.string("name"));
-        let Some(name) = name else {
-            return true;
-        };
-        let fresh = seen.insert(name.to_owned());
-        if !fresh {
-            pass.findings.mend(
-                Code::IdDuplicate,
-                node.origin,
-                format!("The variable {name} is declared twice."),
-                "key.drop",
-                format!("second declaration of {name} removed"),
-            );
-        }
-        fresh
-    });
-    for object in list.iter_mut().filter_map(Node::as_object_mut) {
-        if matches!(object.string("type"), Some("list" | "object"))
-            && let Some(sample) = object.find_mut("sample")
-        {
-            *sample = values::sample(sample);
-        }
-    }
-    let origins = &pass.findings.origins;
-    list.iter()
-        .filter_map(|node| read::declaration(node, origins))
-        .collect()
 }
 
 /// What was used, and what has to be declared.
@@ -377,110 +341,4 @@ impl Walker<'_, '_, '_> {
             }),
         }
     }
-}
-
-/// The type of a variable by how it is used and called.
-fn guess(path: &str, role: Role) -> VariableType {
-    let last = path.rsplit('.').next().unwrap_or(path);
-    let lower = last.to_ascii_lowercase();
-    match role {
-        Role::List => VariableType::List,
-        Role::Address => VariableType::Url,
-        _ if lower.ends_with("url") || lower.ends_with("link") || lower.ends_with("href") => {
-            VariableType::Url
-        }
-        _ if lower.ends_with("date") || lower.ends_with("_at") || last.ends_with("At") => {
-            VariableType::Date
-        }
-        Role::Condition
-            if ["is_", "has_", "is", "has", "can_"]
-                .iter()
-                .any(|start| last.starts_with(start)) =>
-        {
-            VariableType::Bool
-        }
-        _ => VariableType::String,
-    }
-}
-
-/// Tells of declarations that are not used, or lack what previews need.
-fn judge(declared: &[Variable], uses: &Uses, pass: &mut Pass<'_, '_>) {
-    for variable in declared {
-        let at = variable.source.order;
-        let name = &variable.name;
-        let Some(bare) = uses.used.get(name) else {
-            let message = format!("{name} is declared and not used.");
-            pass.findings.report(Code::VarUnused, at, message);
-            continue;
-        };
-        if variable.sample.is_none() && variable.default.is_none() {
-            let (code, message) = if variable.kind == VariableType::List {
-                let message = format!("{name} has no sample, so the mail's size is unknown.");
-                (Code::LoopSizeUnknown, message)
-            } else {
-                (Code::VarNoSample, format!("{name} has no sample."))
-            };
-            pass.findings.report(code, at, message);
-        }
-        if variable.required && *bare && variable.default.is_none() {
-            let message = format!("{name} is required and nothing stands in for it.");
-            pass.findings
-                .report(Code::VarRequiredWithoutDefault, at, message);
-        }
-    }
-}
-
-/// Adds the declarations that are missing.
-fn declare(root: &mut Node, uses: Uses, pass: &mut Pass<'_, '_>) {
-    let Some(object) = root.as_object_mut() else {
-        return;
-    };
-    if uses.missing.is_empty() {
-        return;
-    }
-    let at = root_origin(object);
-    if !object.has("variables") {
-        object.put("variables", Node::array(at, Vec::new()));
-    }
-    let Some(list) = object.find_mut("variables").and_then(Node::as_array_mut) else {
-        return;
-    };
-    for missing in uses.missing {
-        let at = missing.at;
-        let mut declared = Object::default();
-        declared.put("name", Node::string(at, missing.name.as_str()));
-        if missing.kind != VariableType::String {
-            declared.put("type", Node::string(at, missing.kind.name()));
-        }
-        let sample = match missing.kind {
-            VariableType::List => None,
-            VariableType::Bool => Some(Node::bool(at, true)),
-            VariableType::Url => Some(Node::string(
-                at,
-                format!("https://example.org/{}", missing.name),
-            )),
-            VariableType::Date => Some(Node::string(at, "2030-01-31")),
-            _ => Some(Node::string(at, format!("[{}]", missing.name))),
-        };
-        if let Some(sample) = sample {
-            declared.put("sample", sample);
-        }
-        list.push(Node::new(at, Value::Object(declared)));
-        pass.findings.push(
-            at,
-            crate::Issue::new(
-                Code::VarInferred,
-                &pass.findings.origins.source(at),
-                format!(
-                    "The type of {} is guessed: {}.",
-                    missing.name,
-                    missing.kind.name()
-                ),
-            ),
-        );
-    }
-}
-
-fn root_origin(object: &Object) -> Origin {
-    object.find("root").map_or(0, |root| root.origin)
 }

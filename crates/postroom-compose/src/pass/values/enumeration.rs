@@ -172,7 +172,7 @@ pub(super) fn item(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
         Value::String(text) if VariableType::named(text).is_some() => node.clone(),
         Value::String(text) if text.trim_start().starts_with('{') => {
             let parsed = crate::draft::parse(text).ok();
-            let parsed = parsed.filter(|(inner, ..)| inner.depth() <= super::SAMPLE_DEPTH);
+            let parsed = parsed.filter(|(inner, ..)| inner.depth() <= super::object::SAMPLE_DEPTH);
             let Some((mut inner, ..)) = parsed else {
                 return word(node, "item", WORDS, pass);
             };

@@ -1,0 +1,177 @@
+//! Lists of what a block holds: their names, and what stands in them instead of blocks.
+
+use super::{Parent, keys::told};
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar::BlockRow,
+    issue::Code,
+    pass::Pass,
+};
+
+/// Names that writers give to the list of what a block holds.
+pub(super) const CHILDREN: &[&str] = &[
+    "blocks",
+    "content",
+    "contents",
+    "items",
+    "elements",
+    "rows",
+    "columns",
+    "cols",
+    "cells",
+    "nodes",
+    "body",
+    "sections",
+    "links",
+    "options",
+    "socials",
+    "networks",
+    "components",
+    "modules",
+    "widgets",
+    "slots",
+    "inner",
+    "groups",
+    "stories",
+    "cards",
+    "paragraphs",
+];
+
+/// Whether a list of blocks stands in it, by whatever name.
+pub(crate) fn holds_children(object: &Object) -> bool {
+    let has_objects = |key: &&str| {
+        let items = object.find(key).and_then(Node::as_array);
+        items.is_some_and(|items| items.iter().any(|item| item.as_object().is_some()))
+    };
+    object.has("children") || CHILDREN.iter().any(has_objects)
+}
+
+/// Gives the lists of what a block holds our names.
+pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    for holder in row.children {
+        if object.has(holder.key) {
+            continue;
+        }
+        let others: &[&str] = match (row.name, holder.key) {
+            ("if", "then") => &["children", "blocks", "content", "do", "body"],
+            ("if", _) => &["otherwise", "elseThen", "fallback", "elseChildren"],
+            ("each", "children") => &[
+                "blocks", "content", "body", "template", "do", "then", "block", "items", "item",
+            ],
+            ("each", _) => &["else", "otherwise", "fallback", "ifEmpty"],
+            _ => CHILDREN,
+        };
+        let found = others.iter().find(|other| {
+            let fits = |node: &Node| matches!(node.value, Value::Array(_) | Value::Object(_));
+            // A string of a container is text in it; of `each` it may be the list's path.
+            let text =
+                |node: &Node| node.as_str().is_some() && row.name != "each" && **other == "content";
+            object
+                .find(other)
+                .is_some_and(|node| fits(node) || text(node))
+                && row.attribute(other).is_none()
+        });
+        let Some(other) = found else {
+            continue;
+        };
+        if row.name == "table" && *other == "columns" && object.has("rows") {
+            continue;
+        }
+        if let Some(node) = object.remove(other) {
+            told(other, holder.key, row.name, node.origin, pass);
+            object.put(holder.key, node);
+        }
+    }
+    // `rows` of a table come before `columns`, which are its header.
+    if row.name == "table"
+        && !object.has("children")
+        && let Some(rows) = object.remove("rows")
+    {
+        told("rows", "children", row.name, rows.origin, pass);
+        object.put("children", rows);
+    }
+}
+
+/// Headers that a table states apart become its first row.
+pub(super) fn header_row(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {
+    let is_words = |node: &Node| {
+        node.as_array().is_some_and(|items| {
+            !items.is_empty() && items.iter().all(|item| item.as_str().is_some())
+        })
+    };
+    let key = ["headers", "header", "head", "columns"]
+        .into_iter()
+        .find(|key| object.find(key).is_some_and(is_words));
+    let Some((key, headers)) = key.and_then(|key| Some((key, object.remove(key)?))) else {
+        return;
+    };
+    told(key, "children", "table", headers.origin, pass);
+    let row = Node::block(
+        headers.origin,
+        "row",
+        vec![
+            ("header", Node::bool(headers.origin, true)),
+            ("children", headers),
+        ],
+    );
+    match object.find_mut("children").and_then(Node::as_array_mut) {
+        Some(rows) => rows.insert(0, row),
+        None => object.put("children", Node::array(at, vec![row])),
+    }
+}
+
+/// A list of blocks, out of one block or text.
+pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
+    let at = node.origin;
+    match node.value {
+        Value::Array(_) => {}
+        Value::Null => node.value = Value::Array(Vec::new()),
+        Value::Object(_) | Value::String(_) => {
+            pass.findings.mend(
+                Code::SchemaType,
+                at,
+                format!("{key} is a list of blocks, not {}.", node.what()),
+                "coerce.list",
+                "one block put into a list",
+            );
+            let inner = std::mem::replace(node, Node::array(at, Vec::new()));
+            node.value = Value::Array(vec![inner]);
+        }
+        Value::Bool(_) | Value::Number(_) => {
+            let message = format!("{key} is a list of blocks, not {}.", node.what());
+            pass.findings.report(Code::SchemaType, at, message);
+        }
+    }
+}
+
+/// Makes a block of a text or list that stands where blocks do.
+pub(super) fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
+    let at = node.origin;
+    let kind = match (&node.value, parent.map(|row| row.name)) {
+        (Value::String(_), Some("list")) => "item",
+        (Value::String(_) | Value::Number(_), Some("row")) => "cell",
+        (Value::String(_), _) => "text",
+        (Value::Array(_), Some("table")) => "row",
+        (Value::Array(_), Some("section")) => "column",
+        _ => return,
+    };
+    let key = if matches!(kind, "row" | "column") {
+        "children"
+    } else {
+        "text"
+    };
+    pass.findings.mend(
+        Code::SchemaType,
+        at,
+        format!("A block is an object, not {}.", node.what()),
+        "text.string",
+        format!("{} made the {key} of a new {kind}", node.excerpt()),
+    );
+    let key = if matches!(kind, "row" | "column") {
+        "children"
+    } else {
+        "text"
+    };
+    let inner = std::mem::replace(node, Node::new(at, Value::Null));
+    *node = Node::block(at, kind, vec![(key, inner)]);
+}

@@ -1,0 +1,212 @@
+//! Keys by other names, and attributes in objects of their own.
+
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar::{self, Attribute, BlockRow, Form},
+    issue::Code,
+    pass::Pass,
+};
+
+/// Objects that hold what belongs to the block itself.
+pub(super) const NESTED: &[&str] = &[
+    "props",
+    "properties",
+    "attributes",
+    "settings",
+    "data",
+    "style",
+    "styles",
+    "attrs",
+    "values",
+];
+
+/// Markdown under a key of its own is the text of the block.
+pub(super) fn markdown_key(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let ours = row
+        .attributes
+        .iter()
+        .find(|attribute| attribute.required && matches!(attribute.form, Form::Text(_)));
+    let Some(ours) = ours.filter(|ours| !object.has(ours.name)) else {
+        return;
+    };
+    for key in ["md", "markdown"] {
+        if object.string(key).is_some()
+            && let Some(source) = object.remove(key)
+        {
+            let at = source.origin;
+            told(key, ours.name, row.name, at, pass);
+            let md = Object(vec![("md".to_owned(), source)]);
+            object.put(ours.name, Node::new(at, Value::Object(md)));
+            return;
+        }
+    }
+}
+
+/// Keys in capitals as ours are written.
+pub(crate) fn lower(object: &mut Object, owner: &str, pass: &mut Pass<'_, '_>) {
+    for at in 0..object.0.len() {
+        let Some((key, node)) = object.0.get(at) else {
+            continue;
+        };
+        let mut chars = key.chars();
+        let Some(first) = chars.next().filter(|first| first.is_ascii_uppercase()) else {
+            continue;
+        };
+        let whole = !key.chars().any(char::is_lowercase);
+        let lower = if whole {
+            key.to_lowercase()
+        } else {
+            format!("{}{}", first.to_ascii_lowercase(), chars.as_str())
+        };
+        if object.has(&lower) {
+            continue;
+        }
+        let (was, origin) = (key.clone(), node.origin);
+        told(&was, &lower, owner, origin, pass);
+        if let Some(place) = object.0.get_mut(at) {
+            place.0 = lower;
+        }
+    }
+}
+
+/// Takes attributes out of objects that hold nothing else.
+pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let kind = object.string("type").and_then(|kind| {
+        grammar::block(kind).or_else(|| grammar::alias(kind).and_then(grammar::block))
+    });
+    for name in NESTED {
+        if object.find(name).and_then(Node::as_object).is_none() {
+            continue;
+        }
+        let Some(nested) = object.remove(name) else {
+            continue;
+        };
+        let origin = nested.origin;
+        let Value::Object(inner) = nested.value else {
+            continue;
+        };
+        let mut stay = Object::default();
+        let mut moved = Vec::new();
+        for (key, node) in inner.0 {
+            let passed = *name == "attrs" && (key.starts_with("mc:") || key.starts_with("data-"));
+            if passed || object.has(&key) {
+                stay.0.push((key, node));
+            } else {
+                moved.push(key.clone());
+                object.put(&key, node);
+            }
+        }
+        if !moved.is_empty() {
+            pass.findings.mend(
+                Code::SchemaUnknownKey,
+                origin,
+                format!("Attributes stand in the block itself, not in {name}."),
+                "key.alias",
+                format!("{} moved out of {name}", moved.join(", ")),
+            );
+        }
+        let known = kind.is_some_and(|row| row.attribute(name).is_some());
+        if !stay.0.is_empty() || (moved.is_empty() && !known) {
+            object.put(name, Node::new(origin, Value::Object(stay)));
+        }
+    }
+}
+
+pub(super) fn told(other: &str, ours: &str, owner: &str, at: Origin, pass: &mut Pass<'_, '_>) {
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        at,
+        format!("The key of {owner} is {ours}, not {other}."),
+        "key.alias",
+        format!("{other} to {ours}"),
+    );
+}
+
+/// `background-color` and `background_color` as `backgroundColor`.
+pub(super) fn camel(key: &str) -> String {
+    let mut camel = String::with_capacity(key.len());
+    let mut upper = false;
+    for char in key.chars().take(100) {
+        match char {
+            '-' | '_' => upper = !camel.is_empty(),
+            char if upper => {
+                camel.extend(char.to_uppercase());
+                upper = false;
+            }
+            char => camel.push(char),
+        }
+    }
+    camel
+}
+
+/// Gives the keys of an object our names.
+pub(crate) fn rename_keys(
+    object: &mut Object,
+    rows: &[&'static Attribute],
+    owner: &str,
+    pass: &mut Pass<'_, '_>,
+) {
+    if rows.iter().any(|row| row.name == "pad") {
+        padding(object, pass);
+    }
+    for at in 0..object.0.len() {
+        let Some((key, node)) = object.0.get(at) else {
+            continue;
+        };
+        if rows.iter().any(|row| row.name == key)
+            || matches!(key.as_str(), "type" | "children")
+                && rows.iter().all(|row| !row.aliases.contains(&key.as_str()))
+        {
+            continue;
+        }
+        let camel = camel(key);
+        let row = rows.iter().find(|row| {
+            row.name == camel
+                || row.aliases.contains(&key.as_str())
+                || row.aliases.contains(&camel.as_str())
+        });
+        let Some(row) = row.filter(|row| !object.has(row.name)) else {
+            continue;
+        };
+        // A path is a string; a list under such a name is something else.
+        if matches!(row.form, Form::Path | Form::Name) && node.as_str().is_none() {
+            continue;
+        }
+        let (key, origin) = (key.clone(), node.origin);
+        told(&key, row.name, owner, origin, pass);
+        if let Some(place) = object.0.get_mut(at) {
+            row.name.clone_into(&mut place.0);
+        }
+    }
+}
+
+/// Blank space that is stated edge by edge.
+pub(super) fn padding(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    const SIDES: [[&str; 3]; 4] = [
+        ["paddingTop", "padding-top", "padTop"],
+        ["paddingRight", "padding-right", "padRight"],
+        ["paddingBottom", "padding-bottom", "padBottom"],
+        ["paddingLeft", "padding-left", "padLeft"],
+    ];
+    let mut at = None;
+    let sides = SIDES.map(|names| {
+        let found = names.into_iter().find_map(|name| object.remove(name));
+        at = at.or(found.as_ref().map(|node| node.origin));
+        found
+    });
+    let Some(at) = at else {
+        return;
+    };
+    let whole = ["pad", "padding"]
+        .into_iter()
+        .find_map(|name| object.find(name).cloned());
+    let base = match whole.map(|node| node.value) {
+        Some(Value::Number(number)) => Value::Number(number),
+        Some(Value::String(text)) if !text.trim().contains(' ') => Value::String(text),
+        _ => Value::Number(0.into()),
+    };
+    object.remove("padding");
+    let sides = sides.map(|side| side.unwrap_or_else(|| Node::new(at, base.clone())));
+    told("padding by edges", "pad", "the block", at, pass);
+    object.put("pad", Node::array(at, sides.to_vec()));
+}

@@ -1,0 +1,179 @@
+//! Types: by another name, or told by parent and keys.
+
+use super::{Parent, held::holds_children, keys::told};
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    grammar,
+    issue::Code,
+    pass::Pass,
+};
+
+/// Keys under which writers name the type.
+pub(super) const TYPE_KEYS: &[&str] = &[
+    "kind",
+    "component",
+    "blockType",
+    "tagName",
+    "tag",
+    "element",
+    "widget",
+    "block",
+    "node",
+];
+
+/// Gives the block its type under our name.
+pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
+    if !object.has("type") {
+        let named = TYPE_KEYS.iter().find(|key| {
+            let name = object.string(key);
+            name.is_some_and(|name| {
+                grammar::block(name).is_some() || grammar::alias(name).is_some()
+            })
+        });
+        if let Some(key) = named
+            && let Some(node) = object.remove(key)
+        {
+            told(key, "type", "a block", node.origin, pass);
+            object.put("type", node);
+        }
+    }
+    let written = match object.find("type") {
+        Some(node) => match node.as_str() {
+            Some(text) => Some(text.to_owned()),
+            None => {
+                let message = format!("type is a string, not {}.", node.what());
+                pass.findings.report(Code::SchemaType, node.origin, message);
+                return;
+            }
+        },
+        None => None,
+    };
+    let found = match written.as_deref() {
+        Some(name) => match grammar::block(name).map(|row| row.name) {
+            Some(name) => Some(name),
+            None => grammar::alias(name),
+        },
+        None => guess(object, parent),
+    };
+    let Some(mut found) = found else {
+        if written.is_none() {
+            pass.findings
+                .report(Code::SchemaMissing, at, "The block has no type.");
+        }
+        return;
+    };
+    // A row that holds no cells, outside a table, is what others call a section.
+    let in_table = parent.is_some_and(|row| matches!(row.name, "table" | "row"));
+    if found == "row" && !in_table && !holds_cells(object) {
+        found = "section";
+    }
+    if written.as_deref() == Some(found) {
+        return;
+    }
+    let was = written.as_deref().unwrap_or("nothing");
+    particulars(object, was, at);
+    pass.findings.mend(
+        if written.is_some() {
+            Code::BlockUnknown
+        } else {
+            Code::SchemaMissing
+        },
+        at,
+        format!("The block's type is {was}, which we call {found}."),
+        "alias",
+        format!("{was} to {found}"),
+    );
+    object.put("type", Node::string(at, found));
+}
+
+pub(super) fn holds_cells(object: &Object) -> bool {
+    let children = ["children", "cells"]
+        .into_iter()
+        .find_map(|key| object.find(key));
+    let children = children.and_then(Node::as_array).unwrap_or_default();
+    object.has("cells")
+        || children
+            .iter()
+            .any(|child| matches!(child.kind(), Some("cell" | "td" | "th" | "tablecell")))
+}
+
+/// What another name says besides the type.
+pub(super) fn particulars(object: &mut Object, was: &str, at: Origin) {
+    let was = was.to_ascii_lowercase();
+    let level = was
+        .strip_prefix('h')
+        .and_then(|level| level.parse::<u32>().ok());
+    if let Some(level) = level
+        && !object.has("level")
+    {
+        object.put("level", Node::number(at, f64::from(level)));
+    }
+    if matches!(
+        was.as_str(),
+        "ol" | "orderedlist" | "numberedlist" | "ordered-list" | "numbered-list"
+    ) && !object.has("style")
+    {
+        object.put("style", Node::string(at, "decimal"));
+    }
+    if matches!(was.as_str(), "markdown" | "md") {
+        let key = ["text", "content", "body", "value", "markdown", "md"]
+            .into_iter()
+            .find(|key| object.string(key).is_some());
+        if let Some(source) = key.and_then(|key| object.remove(key)) {
+            let md = Object(vec![("md".to_owned(), source)]);
+            object.put("text", Node::new(at, Value::Object(md)));
+        }
+    }
+}
+
+/// The type of a block that states none.
+pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
+    let has = |key: &str| object.has(key);
+    let said = |keys: &[&str]| keys.iter().any(|key| has(key));
+    let holds = holds_children(object);
+    let titled = said(&["title", "headline", "heading", "subtitle"]);
+    let worded = said(&[
+        "content",
+        "description",
+        "body",
+        "copy",
+        "paragraph",
+        "caption",
+    ]);
+    match parent.map(|row| row.name) {
+        Some("list") => return Some("item"),
+        Some("table") => return Some("row"),
+        Some("row") => return Some("cell"),
+        Some("menu") => return Some("menuItem"),
+        Some("social") => return Some("socialItem"),
+        Some("section") if holds || titled && worded => return Some("column"),
+        Some("body" | "panel") if holds || titled || worded && !has("src") => {
+            return Some("section");
+        }
+        Some("column" | "hero") if holds => return Some("section"),
+        None if holds => return Some("body"),
+        _ => {}
+    }
+    [
+        ("cond", "if"),
+        ("poster", "video"),
+        ("src", "image"),
+        ("href", "button"),
+        ("lines", "footer"),
+        ("level", "heading"),
+        ("text", "text"),
+        ("md", "text"),
+        ("markdown", "text"),
+        ("content", "text"),
+        ("description", "text"),
+        ("body", "text"),
+        ("copy", "text"),
+        ("paragraph", "text"),
+        ("title", "heading"),
+        ("headline", "heading"),
+        ("heading", "heading"),
+    ]
+    .into_iter()
+    .find(|(key, _)| has(key))
+    .map(|(_, kind)| kind)
+}

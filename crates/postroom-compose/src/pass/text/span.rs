@@ -1,0 +1,334 @@
+//! Spans as they are written.
+
+use super::{
+    Style, is_block, markdown_of, markdown_pieces, path_of,
+    piece::{self, Piece},
+    pieces, words,
+};
+use crate::{
+    draft::{Node, Object, Value},
+    grammar::UrlUse,
+    issue::Code,
+    model::VariableUse,
+    notation,
+    pass::{Pass, values},
+};
+
+/// The span that `node` is. One that cannot be read stays whole as it was written.
+pub(super) fn span_pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    let mark = pass.findings.mark();
+    let pieces = read_span(node, pass);
+    if let [Piece::Kept(_)] = pieces.as_slice() {
+        pass.findings.revoke(mark);
+        return vec![Piece::Kept(node.clone())];
+    }
+    pieces
+}
+
+pub(super) fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    let object = match &node.value {
+        Value::String(text) => return words(text, node.origin, &Style::default(), pass),
+        Value::Object(object) => object,
+        Value::Null => return Vec::new(),
+        Value::Number(_) => return pieces(node, pass).unwrap_or_default(),
+        Value::Array(spans) => {
+            return spans
+                .iter()
+                .flat_map(|span| span_pieces(span, pass))
+                .collect();
+        }
+        Value::Bool(_) => {
+            let message = format!("A span is needed here, not {}.", node.what());
+            pass.findings.report(Code::SchemaType, node.origin, message);
+            return vec![Piece::Kept(node.clone())];
+        }
+    };
+    if let Some(source) = markdown_of(object)
+        && let Some(pieces) = markdown_pieces(source, object, pass)
+    {
+        return pieces;
+    }
+    if is_block(node) {
+        let kind = node.kind().unwrap_or_default();
+        let message = format!("A {kind} stands inside a text, which takes spans only.");
+        pass.findings.report(Code::Grammar, node.origin, message);
+        pass.findings.reject(node.origin);
+        return vec![Piece::Kept(node.clone())];
+    }
+    let Some((kind, style)) = kind_of(node, object, pass) else {
+        return vec![Piece::Kept(node.clone())];
+    };
+    match kind {
+        "text" => text_span(node, object, style, pass),
+        "var" => variable_span(node, object, &style, pass),
+        "link" => link_span(node, object, pass),
+        "if" => if_span(node, object, pass),
+        _ => {
+            rest(object, &["type"], "br", pass);
+            vec![Piece::Break(node.origin)]
+        }
+    }
+}
+
+/// Type of a span by its name, by another name for it, or by its keys.
+pub(super) fn kind_of(
+    node: &Node,
+    object: &Object,
+    pass: &mut Pass<'_, '_>,
+) -> Option<(&'static str, Style)> {
+    let mut style = Style::default();
+    let written = object.string("type");
+    let kind = match written {
+        Some("text") => "text",
+        Some("var") => "var",
+        Some("link") => "link",
+        Some("br") => "br",
+        Some("if") => "if",
+        Some(name) => {
+            let lower = name.to_lowercase();
+            let mark = piece::mark_named(&lower);
+            if let Some(place) = mark.and_then(|mark| style.marks.mark(mark)) {
+                *place = true;
+            }
+            match lower.as_str() {
+                "variable" | "merge" | "placeholder" => "var",
+                "a" | "anchor" => "link",
+                "linebreak" | "newline" | "break" => "br",
+                "conditional" => "if",
+                "string" | "span" | "plain" | "title" => "text",
+                _ if mark.is_some() => "text",
+                _ => {
+                    let message = format!("There is no span of type \"{name}\".");
+                    let hint = "Spans are text, var, link, br and if.";
+                    pass.findings
+                        .report_with(Code::SchemaEnum, node.origin, message, hint);
+                    return None;
+                }
+            }
+        }
+        None => ["text", "name", "var", "variable", "path", "href", "cond"]
+            .into_iter()
+            .find(|key| object.has(key))
+            .map_or("text", |key| match key {
+                "name" | "var" | "variable" | "path" => "var",
+                "href" => "link",
+                "cond" => "if",
+                _ if object.has("href") => "link",
+                _ => "text",
+            }),
+    };
+    if written != Some(kind) {
+        let was = written.unwrap_or("nothing");
+        pass.findings.mend(
+            if written.is_some() {
+                Code::SchemaEnum
+            } else {
+                Code::SchemaMissing
+            },
+            node.origin,
+            format!("The span's type is {was}."),
+            "alias",
+            format!("{was} to {kind}"),
+        );
+    }
+    Some((kind, style))
+}
+
+/// The first of `keys` that the span has; all but the first are other names.
+pub(super) fn key<'n>(
+    object: &'n Object,
+    keys: &[&str],
+    pass: &mut Pass<'_, '_>,
+) -> Option<&'n Node> {
+    let found = keys.iter().find(|key| object.has(key))?;
+    let node = object.find(found)?;
+    if let Some(name) = keys.first().filter(|name| *name != found) {
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            node.origin,
+            format!("The key is {name}, not {found}."),
+            "key.alias",
+            format!("{found} to {name}"),
+        );
+    }
+    Some(node)
+}
+
+/// Drops what a span has besides `known`.
+pub(super) fn rest(object: &Object, known: &[&str], kind: &str, pass: &mut Pass<'_, '_>) {
+    for (name, node) in &object.0 {
+        if !known.contains(&name.as_str()) && !node.is_null() {
+            values::drop_key(name, node, kind, pass);
+        }
+    }
+}
+
+pub(super) const TEXT_KEYS: &[&str] = &["text", "value", "content", "children"];
+
+pub(super) fn text_span(
+    node: &Node,
+    object: &Object,
+    mut style: Style,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<Piece> {
+    let mut known = vec!["type", "marks", "color"];
+    known.extend(TEXT_KEYS);
+    known.extend(piece::set_marks(object, &mut style.marks, pass));
+    if let Some(color) = object.find("color").filter(|color| !color.is_null()) {
+        let mended = values::color(color, pass);
+        style.color = mended.as_ref().and_then(Node::as_str).map(str::to_owned);
+        if style.color.is_none() && mended.is_some() {
+            return vec![Piece::Kept(node.clone())];
+        }
+    }
+    rest(object, &known, "text", pass);
+    match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
+        Some((text, Value::String(words_of))) => words(words_of, text.origin, &style, pass),
+        Some((text, _)) => {
+            let inner = pieces(text, pass).unwrap_or_default();
+            inner
+                .into_iter()
+                .map(|piece| piece.styled(&style))
+                .collect()
+        }
+        None => {
+            pass.findings
+                .report(Code::SchemaMissing, node.origin, "The span has no text.");
+            vec![Piece::Kept(node.clone())]
+        }
+    }
+}
+
+pub(super) fn variable_span(
+    node: &Node,
+    object: &Object,
+    style: &Style,
+    pass: &mut Pass<'_, '_>,
+) -> Vec<Piece> {
+    const NAMES: &[&str] = &["name", "path", "variable", "var", "key"];
+    let mut marks = style.marks;
+    let mut known = vec!["type", "marks", "default", "filter", "arg", "fallback"];
+    known.extend(NAMES);
+    known.extend(piece::set_marks(object, &mut marks, pass));
+    rest(object, &known, "var", pass);
+    let name = key(object, NAMES, pass);
+    let Some(path) = name.and_then(Node::as_str).map(path_of) else {
+        pass.findings.report(
+            Code::SchemaMissing,
+            node.origin,
+            "The span names no variable.",
+        );
+        return vec![Piece::Kept(node.clone())];
+    };
+    if !notation::is_path(path) {
+        let message = format!("{path:?} is no path of a variable.");
+        pass.findings.report(Code::VarSyntax, node.origin, message);
+        return vec![Piece::Kept(node.clone())];
+    }
+    let default = key(object, &["default", "fallback"], pass).filter(|node| !node.is_null());
+    let default = default.map(|node| {
+        node.as_str()
+            .map_or_else(|| node.to_json().to_string(), str::to_owned)
+    });
+    let filter = match object.find("filter").filter(|filter| !filter.is_null()) {
+        None => None,
+        Some(filter) => {
+            let arg = object.find("arg").filter(|arg| !arg.is_null());
+            let arg = arg.map(|arg| {
+                arg.as_str()
+                    .map_or_else(|| arg.to_json().to_string(), str::to_owned)
+            });
+            let found = filter
+                .as_str()
+                .and_then(|name| notation::filter(name, arg, true));
+            if found.is_none() {
+                let message = format!("{} is no filter with that argument.", filter.excerpt());
+                let hint = "Filters are upper, lower, title, trim, urlencode, and with arg date, number, money, truncate.";
+                pass.findings
+                    .report_with(Code::VarSyntax, filter.origin, message, hint);
+                return vec![Piece::Kept(node.clone())];
+            }
+            found
+        }
+    };
+    vec![Piece::Variable {
+        used: VariableUse {
+            path: path.to_owned(),
+            default,
+            filter,
+            marks,
+        },
+        origin: node.origin,
+    }]
+}
+
+pub(super) fn link_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    const TARGETS: &[&str] = &["href", "url", "link", "to"];
+    const WORDS: &[&str] = &["children", "text", "label", "content", "value"];
+    let mut known = vec!["type"];
+    known.extend(TARGETS);
+    known.extend(WORDS);
+    let mut style = Style::default();
+    known.push("marks");
+    known.extend(piece::set_marks(object, &mut style.marks, pass));
+    rest(object, &known, "link", pass);
+    let Some(href) = key(object, TARGETS, pass).cloned() else {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The link has no href.");
+        return vec![Piece::Kept(node.clone())];
+    };
+    let href = values::url(&href, UrlUse::Link, pass);
+    let inner = match key(object, WORDS, pass) {
+        Some(words) => pieces(words, pass).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    let children: Vec<Piece> = inner
+        .into_iter()
+        .flat_map(|piece| piece.without_links(pass))
+        .map(|piece| piece.styled(&style))
+        .collect();
+    if children.is_empty() {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The link has no words.");
+    }
+    vec![Piece::Link {
+        href,
+        children,
+        origin: node.origin,
+    }]
+}
+
+pub(super) fn if_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
+    rest(
+        object,
+        &[
+            "type",
+            "cond",
+            "condition",
+            "then",
+            "else",
+            "children",
+            "text",
+        ],
+        "if",
+        pass,
+    );
+    let Some(cond) = key(object, &["cond", "condition"], pass).cloned() else {
+        pass.findings
+            .report(Code::SchemaMissing, node.origin, "The if span has no cond.");
+        return vec![Piece::Kept(node.clone())];
+    };
+    let condition = values::condition(&cond, pass);
+    let then = key(object, &["then", "children", "text"], pass);
+    let then = then.and_then(|node| pieces(node, pass)).unwrap_or_default();
+    let otherwise = object.find("else").filter(|node| !node.is_null());
+    let otherwise = otherwise
+        .and_then(|node| pieces(node, pass))
+        .unwrap_or_default();
+    vec![Piece::If {
+        condition,
+        then,
+        otherwise,
+        origin: node.origin,
+    }]
+}
