@@ -6,7 +6,10 @@ use tantivy::{
     columnar::ColumnValues,
 };
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{
+    cmp::Ordering,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use crate::schema::{DATE, NUM};
 
@@ -37,11 +40,64 @@ pub(crate) struct Collected {
 
 /// Collects the `keep` best matches.
 pub(crate) struct Best {
-    pub(crate) keep: usize,
+    keep: usize,
     /// How many of them are needed in order, the best first.
-    pub(crate) ordered: usize,
+    ordered: usize,
     /// Without words every match scores the same.
-    pub(crate) scored: bool,
+    scored: bool,
+    /// What the segments before found: what the next one finds must be better.
+    found: Arc<Mutex<Found>>,
+}
+
+/// The best so far, in no order.
+#[derive(Debug)]
+struct Found {
+    best: Vec<Candidate>,
+    total: u64,
+    /// What a match must score, and where that is equal how new it must be, to be among the best,
+    /// once there are enough.
+    least: (Score, i64),
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self {
+            best: Vec::new(),
+            total: 0,
+            least: (Score::NEG_INFINITY, i64::MIN),
+        }
+    }
+}
+
+impl Found {
+    /// Drops all but the `keep` best.
+    fn cut(&mut self, keep: usize) {
+        if self.best.len() <= keep {
+            return;
+        }
+        if keep == 0 {
+            self.best.clear();
+            return;
+        }
+        let (_, worst, _) = self.best.select_nth_unstable_by(keep - 1, Candidate::order);
+        self.least = (worst.score, worst.date);
+        self.best.truncate(keep);
+    }
+}
+
+impl Best {
+    pub(crate) fn new(keep: usize, ordered: usize, scored: bool) -> Self {
+        Self {
+            keep,
+            ordered,
+            scored,
+            found: Arc::default(),
+        }
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Collector for Best {
@@ -59,8 +115,8 @@ impl Collector for Best {
             keep: self.keep,
             dates: columns.column_first_or_default(DATE)?,
             nums: columns.column_first_or_default(NUM)?,
-            least: (Score::NEG_INFINITY, i64::MIN),
-            found: Collected::default(),
+            found: std::mem::take(&mut *self.found()),
+            shared: Arc::clone(&self.found),
         })
     }
 
@@ -68,22 +124,20 @@ impl Collector for Best {
         self.scored
     }
 
-    fn merge_fruits(&self, parts: Vec<Collected>) -> tantivy::Result<Collected> {
-        let mut all = Collected::default();
-        for part in parts {
-            all.total += part.total;
-            all.best.extend(part.best);
+    fn merge_fruits(&self, _: Vec<()>) -> tantivy::Result<Collected> {
+        let mut found = std::mem::take(&mut *self.found());
+        found.cut(self.keep);
+        let Found {
+            mut best, total, ..
+        } = found;
+        let ordered = self.ordered.min(best.len());
+        if ordered < best.len() && ordered > 0 {
+            best.select_nth_unstable_by(ordered - 1, Candidate::order);
         }
-        cut(&mut all.best, self.keep);
-        if self.ordered < all.best.len() && self.ordered > 0 {
-            all.best
-                .select_nth_unstable_by(self.ordered - 1, Candidate::order);
+        if let Some(first) = best.get_mut(..ordered) {
+            first.sort_unstable_by(Candidate::order);
         }
-        let ordered = self.ordered.min(all.best.len());
-        if let Some(best) = all.best.get_mut(..ordered) {
-            best.sort_unstable_by(Candidate::order);
-        }
-        Ok(all)
+        Ok(Collected { best, total })
     }
 }
 
@@ -93,44 +147,16 @@ pub(crate) struct SegmentBest {
     keep: usize,
     dates: Arc<dyn ColumnValues<i64>>,
     nums: Arc<dyn ColumnValues<u64>>,
-    /// What a match must score, and where that is equal how new it must be, to be among the best,
-    /// once there are enough.
-    least: (Score, i64),
-    found: Collected,
-}
-
-impl SegmentBest {
-    /// Drops all but the best. Done when twice as many were gathered, so that each match costs a
-    /// constant on average.
-    fn cut(&mut self) {
-        if let Some(worst) = cut(&mut self.found.best, self.keep) {
-            self.least = worst;
-        }
-    }
-}
-
-/// Keeps the `keep` best, in no order, and gives score and date of the worst of them when any was
-/// dropped.
-fn cut(best: &mut Vec<Candidate>, keep: usize) -> Option<(Score, i64)> {
-    if best.len() <= keep {
-        return None;
-    }
-    if keep == 0 {
-        best.clear();
-        return None;
-    }
-    let (_, worst, _) = best.select_nth_unstable_by(keep - 1, Candidate::order);
-    let worst = (worst.score, worst.date);
-    best.truncate(keep);
-    Some(worst)
+    found: Found,
+    shared: Arc<Mutex<Found>>,
 }
 
 impl SegmentCollector for SegmentBest {
-    type Fruit = Collected;
+    type Fruit = ();
 
     fn collect(&mut self, doc: DocId, score: Score) {
         self.found.total += 1;
-        let (least, oldest) = self.least;
+        let (least, oldest) = self.found.least;
         if score < least {
             return;
         }
@@ -144,13 +170,17 @@ impl SegmentCollector for SegmentBest {
             num: self.nums.get_val(doc),
             at: DocAddress::new(self.segment, doc),
         });
+        // Cut when twice as many were gathered, so that each match costs a constant on average.
         if self.found.best.len() >= 2 * self.keep.max(512) {
-            self.cut();
+            self.found.cut(self.keep);
         }
     }
 
-    fn harvest(mut self) -> Collected {
-        self.cut();
-        self.found
+    fn harvest(self) {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        // Empty, unless segments are searched side by side.
+        let other = std::mem::replace(&mut *shared, self.found);
+        shared.total += other.total;
+        shared.best.extend(other.best);
     }
 }

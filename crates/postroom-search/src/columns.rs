@@ -9,7 +9,7 @@ use roaring::RoaringTreemap;
 use tantivy::{
     DocId, DocSet, Score, SeekDangerResult, SegmentReader, TERMINATED,
     columnar::ColumnValues,
-    query::{ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight},
+    query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight},
 };
 
 use crate::schema::{DATE, FLAGS, NUM};
@@ -41,25 +41,72 @@ impl Query for ColumnQuery {
 
 struct ColumnWeight(Test);
 
+impl ColumnWeight {
+    /// The check of a segment's documents; `None` when it holds for none of them.
+    fn check(&self, reader: &SegmentReader) -> tantivy::Result<Option<Check>> {
+        let columns = reader.fast_fields();
+        Ok(match &self.0 {
+            Test::NumIn(set) => Some(Check::NumIn(
+                columns.column_first_or_default(NUM)?,
+                Arc::clone(set),
+            )),
+            Test::NumUpto(upto) => {
+                Some(Check::NumUpto(columns.column_first_or_default(NUM)?, *upto))
+            }
+            Test::DateFrom(from) => dates(reader, *from, i64::MAX)?,
+            Test::DateBefore(before) => match before.checked_sub(1) {
+                Some(last) => dates(reader, i64::MIN, last)?,
+                None => None,
+            },
+            Test::AnyFlag(bits) => Some(Check::AnyFlag(
+                columns.column_first_or_default(FLAGS)?,
+                *bits,
+            )),
+        })
+    }
+}
+
+/// A check of dates. Mail lies in the index about as it came, so most segments hold only dates on one
+/// side of an end.
+fn dates(reader: &SegmentReader, from: i64, to: i64) -> tantivy::Result<Option<Check>> {
+    let columns = reader.fast_fields();
+    if let Some(dates) = columns.column_opt::<i64>(DATE)? {
+        let (first, last) = (dates.min_value(), dates.max_value());
+        if last < from || to < first {
+            return Ok(None);
+        }
+        if from <= first && last <= to {
+            return Ok(Some(Check::Always));
+        }
+    }
+    let dates = columns.column_first_or_default(DATE)?;
+    Ok(Some(Check::Date(dates, from, to)))
+}
+
 impl Weight for ColumnWeight {
     fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let columns = reader.fast_fields();
-        let check = match &self.0 {
-            Test::NumIn(set) => {
-                Check::NumIn(columns.column_first_or_default(NUM)?, Arc::clone(set))
-            }
-            Test::NumUpto(upto) => Check::NumUpto(columns.column_first_or_default(NUM)?, *upto),
-            Test::DateFrom(from) => {
-                Check::Date(columns.column_first_or_default(DATE)?, *from, i64::MAX)
-            }
-            Test::DateBefore(before) => match before.checked_sub(1) {
-                Some(last) => Check::Date(columns.column_first_or_default(DATE)?, i64::MIN, last),
-                None => Check::Never,
-            },
-            Test::AnyFlag(bits) => Check::AnyFlag(columns.column_first_or_default(FLAGS)?, *bits),
+        let Some(check) = self.check(reader)? else {
+            return Ok(Box::new(EmptyScorer));
         };
-        let docs = ColumnDocs::new(check, reader.max_doc());
+        let mut docs = ColumnDocs::new(check, reader.max_doc());
+        docs.settle(0);
         Ok(Box::new(ConstScorer::new(docs, 0.0)))
+    }
+
+    /// To look for the first match would walk the documents that other conditions leave out.
+    fn scorer_danger(
+        &self,
+        reader: &SegmentReader,
+        target: DocId,
+        _: Score,
+    ) -> tantivy::Result<(SeekDangerResult, Box<dyn Scorer>)> {
+        let Some(check) = self.check(reader)? else {
+            let none = SeekDangerResult::SeekLowerBound(TERMINATED);
+            return Ok((none, Box::new(EmptyScorer)));
+        };
+        let mut docs = ColumnDocs::new(check, reader.max_doc());
+        let found = docs.seek_danger(target);
+        Ok((found, Box::new(ConstScorer::new(docs, 0.0))))
     }
 
     fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
@@ -72,7 +119,7 @@ enum Check {
     NumUpto(Arc<dyn ColumnValues<u64>>, u64),
     Date(Arc<dyn ColumnValues<i64>>, i64, i64),
     AnyFlag(Arc<dyn ColumnValues<u64>>, u64),
-    Never,
+    Always,
 }
 
 impl Check {
@@ -82,7 +129,7 @@ impl Check {
             Self::NumUpto(nums, upto) => nums.get_val(doc) <= *upto,
             Self::Date(dates, from, to) => (*from..=*to).contains(&dates.get_val(doc)),
             Self::AnyFlag(flags, bits) => flags.get_val(doc) & bits != 0,
-            Self::Never => false,
+            Self::Always => true,
         }
     }
 }
@@ -100,14 +147,13 @@ impl fmt::Debug for ColumnDocs {
 }
 
 impl ColumnDocs {
+    /// Stands nowhere yet.
     fn new(check: Check, max_doc: DocId) -> Self {
-        let mut docs = Self {
+        Self {
             check,
             doc: 0,
             max_doc,
-        };
-        docs.settle(0);
-        docs
+        }
     }
 
     /// Goes to the first match at or after `doc`.

@@ -5,7 +5,7 @@ use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 use postroom_query::{AttachmentType, Field, Filter, Plan, State, TextForm, TextLeaf, Who};
 use roaring::RoaringTreemap;
 use tantivy::{
-    Searcher, TantivyError,
+    Searcher, TantivyError, Term,
     query::{AllQuery, BooleanQuery, ConstScoreQuery, Occur, Query},
     schema::Field as IndexField,
 };
@@ -13,12 +13,13 @@ use tantivy::{
 use crate::{
     analysis::{Wanted, Word, fold},
     columns::{ColumnQuery, Test},
+    kept_terms::KeptTerms,
     rank::{
-        Beginnings, Column, Columns, Corpus, LeafQuery, Lookup, NEAR_CHARS, Near, columns,
-        docs_with,
+        Beginnings, Column, Columns, Corpus, Dictionary, Entries, LeafQuery, Lookup, NEAR_CHARS,
+        Near, columns,
     },
     schema::{Fields, NAME_MARK, flags},
-    terms::{TermScan, exact},
+    terms::{Among, TermScan, exact},
 };
 
 /// How free text is matched.
@@ -55,6 +56,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) beginnings: Arc<Beginnings>,
     /// How many more words may be read as misspelt.
     pub(crate) near_words: Cell<usize>,
+    pub(crate) dictionary: &'a Dictionary<'a>,
+    pub(crate) kept_terms: &'a Arc<KeptTerms>,
+    /// How many messages the search looks at, at most.
+    pub(crate) visits: Cell<u64>,
 }
 
 /// Words of one search that may be read as misspelt.
@@ -63,12 +68,64 @@ pub(crate) const NEAR_WORDS: usize = 8;
 /// The words of a leaf, where to look for them, and in how many messages they may stand.
 struct Sought {
     wanted: Wanted,
+    entries: Entries,
     columns: Vec<Column>,
-    docs_with: u64,
+}
+
+impl Sought {
+    fn docs_with(&self) -> u64 {
+        self.entries.docs_with(&self.columns)
+    }
 }
 
 impl Compiler<'_> {
-    pub(crate) fn plan(&self, plan: &Plan, negated: bool) -> Compiled {
+    /// Compiles the whole of a plan.
+    pub(crate) fn compile(&self, plan: &Plan) -> Compiled {
+        let visits = match self.reading {
+            Reading::Exact => self.docs_at_most(plan),
+            // What stands for a word that is not there is not known ahead.
+            Reading::Near | Reading::Some => u64::MAX,
+        };
+        self.visits.set(visits);
+        self.plan(plan, false)
+    }
+
+    /// How many messages a plan can match, as far as dictionaries and sets tell at once.
+    fn docs_at_most(&self, plan: &Plan) -> u64 {
+        match plan {
+            Plan::Nothing => 0,
+            Plan::And(plans) => {
+                let least = plans.iter().map(|plan| self.docs_at_most(plan)).min();
+                least.unwrap_or(u64::MAX)
+            }
+            Plan::Or(plans) => plans
+                .iter()
+                .map(|plan| self.docs_at_most(plan))
+                .fold(0, u64::saturating_add),
+            Plan::Text(leaf) => match self.wanted(leaf) {
+                Ok(Some(sought)) => sought.entries.docs_at_most(&sought.columns),
+                _ => u64::MAX,
+            },
+            Plan::Filter(leaf) => match &leaf.test {
+                Filter::From(who) => self.docs_of_person(self.fields.from, who),
+                Filter::To(who) => self.docs_of_person(self.fields.to, who),
+                _ => u64::MAX,
+            },
+            Plan::State(leaf) => self.states.get(&leaf.state).map_or(0, RoaringTreemap::len),
+            Plan::All | Plan::Not(_) => u64::MAX,
+        }
+    }
+
+    fn docs_of_person(&self, field: IndexField, who: &Who) -> u64 {
+        let term = match who {
+            Who::Address(address) => Term::from_field_text(field, address),
+            Who::Domain(domain) => Term::from_field_text(field, &format!("@{domain}")),
+            Who::Bare(_) | Who::Part(_) => return u64::MAX,
+        };
+        self.searcher.doc_freq(&term).unwrap_or(u64::MAX)
+    }
+
+    fn plan(&self, plan: &Plan, negated: bool) -> Compiled {
         match plan {
             Plan::All => Compiled::All,
             Plan::Nothing => Compiled::Nothing,
@@ -107,7 +164,10 @@ impl Compiler<'_> {
         let mut words = Vec::new();
         for plan in plans {
             match plan {
-                Plan::Text(leaf) => words.extend(self.wanted(leaf).map(|sought| (leaf, sought))),
+                Plan::Text(leaf) => match self.wanted(leaf) {
+                    Ok(sought) => words.extend(sought.map(|sought| (leaf, sought))),
+                    Err(error) => return Compiled::Failed(error),
+                },
                 Plan::Not(inner) => clauses.must_not(self.plan(inner, true)),
                 plan => clauses.must(self.plan(plan, false)),
             }
@@ -115,17 +175,17 @@ impl Compiler<'_> {
         let telling = |docs_with: u64| docs_with <= self.searcher.num_docs() / 5;
         let enough = words
             .iter()
-            .filter(|(_, sought)| telling(sought.docs_with))
+            .filter(|(_, sought)| telling(sought.docs_with()))
             .count()
             > 1;
         let asked = words
             .into_iter()
-            .filter(|(_, sought)| !enough || telling(sought.docs_with))
+            .filter(|(_, sought)| !enough || telling(sought.docs_with()))
             .map(|(leaf, sought)| {
-                if sought.docs_with == 0 && leaf.words.form == TextForm::Term {
+                if sought.docs_with() == 0 && leaf.words.form == TextForm::Term {
                     self.near(&sought.wanted, &sought.columns)
                 } else {
-                    self.leaf(Lookup::Wanted(sought.wanted), &sought.columns)
+                    self.leaf(Lookup::Words(sought.entries), &sought.columns)
                 }
             });
         clauses.must(any_of(asked));
@@ -133,29 +193,40 @@ impl Compiler<'_> {
     }
 
     fn text(&self, leaf: &TextLeaf, negated: bool) -> Compiled {
-        let Some(sought) = self.wanted(leaf) else {
-            return Compiled::Silent;
+        let sought = match self.wanted(leaf) {
+            Ok(Some(sought)) => sought,
+            Ok(None) => return Compiled::Silent,
+            Err(error) => return Compiled::Failed(error),
         };
         let near = self.reading == Reading::Near && !negated && leaf.words.form == TextForm::Term;
         if near && sought.wanted.stem.is_none() {
             return self.near(&sought.wanted, &sought.columns);
         }
-        self.leaf(Lookup::Wanted(sought.wanted), &sought.columns)
+        self.leaf(Lookup::Words(sought.entries), &sought.columns)
     }
 
-    fn wanted(&self, leaf: &TextLeaf) -> Option<Sought> {
-        let wanted = Wanted::of(&leaf.words.text, leaf.words.form == TextForm::Prefix)?;
+    fn wanted(&self, leaf: &TextLeaf) -> tantivy::Result<Option<Sought>> {
+        let prefix = leaf.words.form == TextForm::Prefix;
+        let Some(wanted) = Wanted::of(&leaf.words.text, prefix) else {
+            return Ok(None);
+        };
         let mut columns = columns(self.fields).to_vec();
         if leaf.field == Some(Field::Subject) {
             columns.retain(|column| column.field == self.fields.subject);
         }
-        // A dictionary that does not read fails the search itself, which says so.
-        let docs_with = docs_with(self.searcher, &columns, &wanted).unwrap_or(1);
-        Some(Sought {
+        Ok(Some(Sought {
+            entries: self.dictionary.entries(wanted.clone())?,
             wanted,
             columns,
-            docs_with,
-        })
+        }))
+    }
+
+    /// A leaf of words as they are written.
+    fn words(&self, wanted: Wanted, columns: &[Column]) -> Compiled {
+        match self.dictionary.entries(wanted) {
+            Ok(entries) => self.leaf(Lookup::Words(entries), columns),
+            Err(error) => Compiled::Failed(error),
+        }
     }
 
     /// Every word of a leaf that is long enough, one letter off or cut.
@@ -170,11 +241,11 @@ impl Compiler<'_> {
                     words: vec![word.clone()],
                     stem: None,
                 };
-                clauses.must(self.leaf(Lookup::Wanted(word), columns));
+                clauses.must(self.words(word, columns));
             }
         }
         if clauses.is_empty() {
-            return self.leaf(Lookup::Wanted(wanted.clone()), columns);
+            return self.words(wanted.clone(), columns);
         }
         clauses.finish()
     }
@@ -189,7 +260,7 @@ impl Compiler<'_> {
                 words: vec![word.clone()],
                 stem: None,
             };
-            return self.leaf(Lookup::Wanted(wanted), columns);
+            return self.words(wanted, columns);
         }
         self.near_words.set(left - 1);
         let inside = vec![self.fields.subject, self.fields.people];
@@ -211,19 +282,23 @@ impl Compiler<'_> {
             columns: columns.to_vec(),
             corpus: Arc::clone(self.corpus),
             beginnings: Arc::clone(&self.beginnings),
+            visits: self.visits.get(),
         }))
     }
 
     fn filter(&self, filter: &Filter) -> Compiled {
         let fields = self.fields;
         match filter {
-            Filter::From(who) => person(fields.from, who),
-            Filter::To(who) => person(fields.to, who),
-            Filter::Participant(who) => any_of([person(fields.from, who), person(fields.to, who)]),
+            Filter::From(who) => self.person(fields.from, who),
+            Filter::To(who) => self.person(fields.to, who),
+            Filter::Participant(who) => {
+                any_of([self.person(fields.from, who), self.person(fields.to, who)])
+            }
             Filter::HasAttachment => column(Test::AnyFlag(flags::HAS_ATTACHMENT)),
             Filter::Filename(part) => {
                 let part = fold(part);
-                scan(fields.filename, "", move |term| term.contains(&part))
+                let among = Among::Part(part.clone(), Arc::clone(self.kept_terms));
+                scan(fields.filename, among, move |term| term.contains(&part))
             }
             Filter::Type(AttachmentType::Media(media)) => {
                 Compiled::Query(exact(fields.media, media))
@@ -234,6 +309,24 @@ impl Compiler<'_> {
             Filter::In(direction) => column(Test::AnyFlag(flags::direction(*direction))),
         }
     }
+
+    fn person(&self, field: IndexField, who: &Who) -> Compiled {
+        match who {
+            Who::Address(address) => Compiled::Query(exact(field, address)),
+            Who::Domain(domain) => Compiled::Query(exact(field, &format!("@{domain}"))),
+            Who::Bare(word) => any_of([
+                Compiled::Query(exact(field, &format!("@{word}"))),
+                scan(field, Among::Beginning(format!("{word}@")), |_| true),
+            ]),
+            Who::Part(part) => {
+                let part = fold(part);
+                let among = Among::Part(part.clone(), Arc::clone(self.kept_terms));
+                scan(field, among, move |term| {
+                    !term.starts_with('@') && term.trim_start_matches(NAME_MARK).contains(&part)
+                })
+            }
+        }
+    }
 }
 
 /// Whether a word is one that may be written otherwise: long enough, and no number (another number
@@ -242,31 +335,14 @@ pub(crate) fn may_be_near(word: &str) -> bool {
     word.chars().count() >= NEAR_CHARS && word.chars().any(|c| !c.is_numeric())
 }
 
-fn person(field: IndexField, who: &Who) -> Compiled {
-    match who {
-        Who::Address(address) => Compiled::Query(exact(field, address)),
-        Who::Domain(domain) => Compiled::Query(exact(field, &format!("@{domain}"))),
-        Who::Bare(word) => any_of([
-            Compiled::Query(exact(field, &format!("@{word}"))),
-            scan(field, &format!("{word}@"), |_| true),
-        ]),
-        Who::Part(part) => {
-            let part = fold(part);
-            scan(field, "", move |term| {
-                !term.starts_with('@') && term.trim_start_matches(NAME_MARK).contains(&part)
-            })
-        }
-    }
-}
-
 fn scan(
     field: IndexField,
-    beginning: &str,
+    among: Among,
     accepts: impl Fn(&str) -> bool + Send + Sync + 'static,
 ) -> Compiled {
     Compiled::Query(Box::new(TermScan {
         field,
-        beginning: beginning.to_owned(),
+        among,
         accepts: Arc::new(accepts),
     }))
 }

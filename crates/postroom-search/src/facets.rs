@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use jiff::tz::TimeZone;
-use tantivy::{DocId, Searcher, SegmentReader};
+use tantivy::{DocId, Searcher, SegmentReader, columnar::StrColumn, index::SegmentId};
 
 use crate::{
     collect::Candidate,
     schema::{FLAGS, SENDER, flags},
-    senders::{SegmentSenders, Senders},
+    senders::{Directory, Senders, read},
 };
 
 /// Values of one facet, except months.
@@ -57,11 +57,11 @@ fn top_borrowed(mut counts: Vec<(&str, u64)>) -> Vec<(String, u64)> {
 /// Counts the facets of matches.
 pub(crate) fn count(
     searcher: &Searcher,
-    names: &Senders,
+    senders: &Senders,
     candidates: &[Candidate],
     zone: &TimeZone,
 ) -> tantivy::Result<IndexFacets> {
-    let mut counted: Vec<(SegmentSenders, Vec<(u64, u64)>)> = Vec::new();
+    let mut columns = Vec::new();
     let mut months = Months::new(zone);
     let mut classes: HashMap<&str, u64> = HashMap::new();
     let mut by_segment: BTreeMap<u32, Vec<DocId>> = BTreeMap::new();
@@ -72,7 +72,7 @@ pub(crate) fn count(
     }
     for (segment, docs) in by_segment {
         let reader = searcher.segment_reader(segment);
-        counted.extend(count_senders(reader, names, &docs)?);
+        columns.extend(SegmentSenders::of(reader, &docs)?);
         let bits = reader.fast_fields().column_first_or_default::<u64>(FLAGS)?;
         for doc in docs {
             for class in flags::classes(bits.get_val(doc)) {
@@ -80,29 +80,10 @@ pub(crate) fn count(
             }
         }
     }
-    let mut senders: HashMap<&str, u64> = HashMap::new();
-    for (names, counts) in &counted {
-        for (ord, count) in counts {
-            if let Some(sender) = names.name(*ord) {
-                *senders.entry(sender).or_default() += count;
-            }
-        }
-    }
-    let mut domains: HashMap<&str, u64> = HashMap::new();
-    for (sender, count) in &senders {
-        if let Some((_, domain)) = sender.rsplit_once('@') {
-            *domains.entry(domain).or_default() += count;
-        }
-    }
-    let domains: Vec<(&str, u64)> = domains.into_iter().collect();
+    let (sender, sender_domain) = count_senders(senders, &columns)?;
     Ok(IndexFacets {
-        sender_domain: top_borrowed(domains),
-        sender: top_borrowed(
-            senders
-                .iter()
-                .map(|(sender, count)| (*sender, *count))
-                .collect(),
-        ),
+        sender,
+        sender_domain,
         month: months.newest(),
         attachment_type: top_borrowed(classes.into_iter().collect()),
     })
@@ -151,27 +132,116 @@ impl<'a> Months<'a> {
     }
 }
 
-/// Counts by the sender's number in a segment, in its order.
-type SenderCounts = Vec<(u64, u64)>;
+/// The senders of some documents of one segment.
+struct SegmentSenders {
+    segment: SegmentId,
+    column: StrColumn,
+    /// Their numbers in the segment, one for each document that has one.
+    ords: Vec<u64>,
+}
 
-/// How often each sender of a segment stands among some documents.
+impl SegmentSenders {
+    fn of(reader: &SegmentReader, docs: &[DocId]) -> tantivy::Result<Option<Self>> {
+        let Some(column) = reader.fast_fields().str(SENDER)? else {
+            return Ok(None);
+        };
+        let numbers = column.ords();
+        let ords = docs.iter().filter_map(|doc| numbers.first(*doc)).collect();
+        Ok(Some(Self {
+            segment: reader.segment_id(),
+            column,
+            ords,
+        }))
+    }
+}
+
+type Counts = Vec<(String, u64)>;
+
+/// The most frequent senders and their domains.
 fn count_senders(
-    reader: &SegmentReader,
-    names: &Senders,
-    docs: &[DocId],
-) -> tantivy::Result<Option<(SegmentSenders, SenderCounts)>> {
-    let Some(column) = reader.fast_fields().str(SENDER)? else {
-        return Ok(None);
-    };
-    let mut counts: HashMap<u64, u64> = HashMap::new();
-    for doc in docs {
-        if let Some(ord) = column.ords().first(*doc) {
-            *counts.entry(ord).or_default() += 1;
+    senders: &Senders,
+    columns: &[SegmentSenders],
+) -> tantivy::Result<(Counts, Counts)> {
+    let segments = columns.iter().map(|it| (it.segment, &it.column));
+    if senders.learn(segments)?
+        && let Some(counted) = count_numbers(&senders.read(), columns)
+    {
+        return Ok(counted);
+    }
+    count_addresses(columns)
+}
+
+/// Counts by number; `None` when senders of a segment are not kept.
+fn count_numbers(directory: &Directory, columns: &[SegmentSenders]) -> Option<(Counts, Counts)> {
+    let mut found = Vec::new();
+    for column in columns {
+        let numbers = directory.of_segment(column.segment)?;
+        for ord in &column.ords {
+            found.push((*numbers.get(usize::try_from(*ord).ok()?)?, 1));
         }
     }
-    let mut counts: SenderCounts = counts.into_iter().collect();
-    counts.sort_unstable();
-    let ords = counts.iter().map(|(ord, _)| *ord);
-    let names = names.of(reader.segment_id(), &column, ords)?;
-    Ok(Some((names, counts)))
+    let senders = sum_equal(found);
+    let domains = senders
+        .iter()
+        .filter_map(|(sender, count)| Some((directory.domain_of(*sender)?, *count)));
+    let domains = sum_equal(domains.collect());
+    let named = |(sender, count)| (directory.address(sender), count);
+    let domain_named = |(domain, count)| (directory.domain(domain), count);
+    Some((
+        top_borrowed(senders.into_iter().map(named).collect()),
+        top_borrowed(domains.into_iter().map(domain_named).collect()),
+    ))
+}
+
+/// Adds up the counts of equal numbers.
+fn sum_equal(mut counts: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
+    counts.sort_unstable_by_key(|(number, _)| *number);
+    counts.dedup_by(|next, sum| {
+        let equal = next.0 == sum.0;
+        if equal {
+            sum.1 += next.1;
+        }
+        equal
+    });
+    counts
+}
+
+/// Counts by address, where there are too many senders to keep.
+fn count_addresses(columns: &[SegmentSenders]) -> tantivy::Result<(Counts, Counts)> {
+    let mut senders: HashMap<Box<str>, u64> = HashMap::new();
+    for column in columns {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for ord in &column.ords {
+            *counts.entry(*ord).or_default() += 1;
+        }
+        let addresses = read(&column.column, counts.keys().copied())?;
+        for (address, count) in addresses.into_iter().zip(counts.values()) {
+            *senders.entry(address).or_default() += count;
+        }
+    }
+    let mut domains: HashMap<&str, u64> = HashMap::new();
+    for (sender, count) in &senders {
+        if let Some((_, domain)) = sender.rsplit_once('@') {
+            *domains.entry(domain).or_default() += count;
+        }
+    }
+    let named = senders
+        .iter()
+        .map(|(sender, count)| (sender.as_ref(), *count));
+    Ok((
+        top_borrowed(named.collect()),
+        top_borrowed(domains.into_iter().collect()),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_equal_numbers_are_added_up() {
+        let counts = vec![(3, 1), (1, 2), (3, 4), (2, 1), (1, 1)];
+        assert_eq!(sum_equal(counts), [(1, 3), (2, 1), (3, 5)]);
+        assert_eq!(sum_equal(Vec::new()), []);
+    }
 }

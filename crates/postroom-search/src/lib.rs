@@ -26,6 +26,7 @@ mod error;
 mod excerpt;
 mod facets;
 mod indexes;
+mod kept_terms;
 mod message;
 mod rank;
 mod related;

@@ -13,21 +13,28 @@ use std::{
 };
 
 use tantivy::{
-    DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, Term,
+    DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED,
     fieldnorm::FieldNormReader,
     index::{InvertedIndexReader, SegmentId},
     postings::TermInfo,
-    query::{EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight},
+    query::{EnableScoring, Explanation, Query, Scorer, Weight},
     schema::{Field, IndexRecordOption},
 };
 
-use crate::{analysis::Wanted, schema::Fields, terms::read_postings};
+use crate::{
+    schema::{Fields, NUM},
+    terms::read_postings,
+};
 
 mod cursor;
+mod dictionary;
 mod near;
+mod windows;
+mod words;
 
-use cursor::Cursor;
+pub(crate) use dictionary::{Dictionary, Entries};
 pub(crate) use near::{NEAR_CHARS, Near, quality};
+use words::WordsWeight;
 
 /// Dampening of counts. The field weights below raise every count, and this with them.
 const K1: f32 = 1.2;
@@ -39,23 +46,26 @@ const FEW: u64 = 3;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     pub(crate) field: Field,
+    /// Its place among [`columns`].
+    place: usize,
     weight: f32,
     length: f32,
 }
 
 /// The fields that free text looks in.
 pub(crate) fn columns(fields: &Fields) -> [Column; COLUMNS] {
-    let column = |field, weight, length| Column {
+    let column = |place, field, weight, length| Column {
         field,
+        place,
         weight,
         length,
     };
     [
-        column(fields.subject, 8.0, 0.3),
-        column(fields.people, 4.0, 0.3),
-        column(fields.body, 3.0, 0.8),
-        column(fields.attachment, 1.5, 0.8),
-        column(fields.quoted, 1.0, 0.8),
+        column(0, fields.subject, 8.0, 0.3),
+        column(1, fields.people, 4.0, 0.3),
+        column(2, fields.body, 3.0, 0.8),
+        column(3, fields.attachment, 1.5, 0.8),
+        column(4, fields.quoted, 1.0, 0.8),
     ]
 }
 
@@ -66,6 +76,8 @@ pub(crate) const COLUMNS: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Corpus {
     docs: f32,
+    /// The largest message number.
+    pub(crate) max_num: u64,
     /// What one occurrence in a field counts for, by the length of the field as the index writes it.
     counts: HashMap<Field, Arc<[f32]>>,
 }
@@ -91,8 +103,14 @@ impl Corpus {
             };
             counts.insert(column.field, (0..=u8::MAX).map(count).collect());
         }
+        let mut max_num = 0;
+        for reader in searcher.segment_readers() {
+            let nums = reader.fast_fields().u64(NUM)?;
+            max_num = max_num.max(nums.max_value());
+        }
         Ok(Self {
             docs: searcher.num_docs() as f32,
+            max_num,
             counts,
         })
     }
@@ -112,7 +130,7 @@ impl Corpus {
 #[derive(Debug, Clone)]
 pub(crate) enum Lookup {
     /// Words in a row, the last perhaps a beginning only.
-    Wanted(Wanted),
+    Words(Entries),
     /// Documents that were read ahead.
     Listed(Arc<Listed>),
 }
@@ -124,6 +142,8 @@ pub(crate) struct LeafQuery {
     pub(crate) columns: Vec<Column>,
     pub(crate) corpus: Arc<Corpus>,
     pub(crate) beginnings: Arc<Beginnings>,
+    /// How many documents the whole search looks at, at most.
+    pub(crate) visits: u64,
 }
 
 /// What beginnings may still read in one search: a short one stands for half of the dictionary.
@@ -163,22 +183,19 @@ impl Query for LeafQuery {
             ));
         };
         match &self.lookup {
-            Lookup::Wanted(wanted) if !wanted.words.is_empty() => {
-                let docs_with = docs_with(searcher, &self.columns, wanted)?;
-                let rarity = self.corpus.rarity(docs_with);
-                Ok(Box::new(WordsWeight {
-                    wanted: wanted.clone(),
-                    counts: self
-                        .columns
-                        .iter()
-                        .map(|column| self.corpus.counts(column.field))
-                        .collect(),
-                    columns: self.columns.clone(),
-                    rarity,
-                }))
-            }
-            Lookup::Wanted(wanted) => {
-                let stem = wanted.stem.as_ref().map_or("", |stem| &stem.text);
+            Lookup::Words(entries) if !entries.words.is_empty() => Ok(Box::new(WordsWeight {
+                rarity: self.corpus.rarity(entries.docs_with(&self.columns)),
+                entries: entries.clone(),
+                counts: self
+                    .columns
+                    .iter()
+                    .map(|column| self.corpus.counts(column.field))
+                    .collect(),
+                columns: self.columns.clone(),
+                visits: self.visits,
+            })),
+            Lookup::Words(entries) => {
+                let stem = entries.stem.as_ref().map_or("", |stem| &stem.text);
                 let columns = Columns {
                     columns: &self.columns,
                     corpus: &self.corpus,
@@ -196,25 +213,6 @@ impl Query for LeafQuery {
             }
         }
     }
-}
-
-/// In how many messages the rarest word of a leaf stands, at most: words in a row are at least that
-/// rare. A beginning alone counts as nothing known.
-pub(crate) fn docs_with(
-    searcher: &Searcher,
-    columns: &[Column],
-    wanted: &Wanted,
-) -> tantivy::Result<u64> {
-    let mut rarest = u64::MAX;
-    for word in &wanted.words {
-        let mut most = 0;
-        for column in columns {
-            let term = Term::from_field_text(column.field, &word.text);
-            most = most.max(searcher.doc_freq(&term)?);
-        }
-        rarest = rarest.min(most);
-    }
-    Ok(if wanted.words.is_empty() { 1 } else { rarest })
 }
 
 /// Takes a term that a leaf stands for, and how well it does, 0 to 1.
@@ -293,110 +291,6 @@ fn count_of(counts: &[f32], norms: &FieldNormReader, doc: DocId) -> f32 {
 
 fn dampened(rarity: f32, sum: f32) -> Score {
     rarity * (K1 + 1.0) * sum / (K1 + sum)
-}
-
-/// Words in a row, read as the search walks.
-struct WordsWeight {
-    wanted: Wanted,
-    columns: Vec<Column>,
-    counts: Vec<Arc<[f32]>>,
-    rarity: f32,
-}
-
-impl Weight for WordsWeight {
-    fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        let mut parts = Vec::new();
-        for (column, counts) in self.columns.iter().zip(&self.counts) {
-            let index = reader.inverted_index(column.field)?;
-            if let Some(cursor) = Cursor::open(&index, column.field, &self.wanted)? {
-                parts.push(Part {
-                    cursor,
-                    counts: Arc::clone(counts),
-                    norms: reader.get_fieldnorms_reader(column.field)?,
-                });
-            }
-        }
-        if parts.is_empty() {
-            return Ok(Box::new(EmptyScorer));
-        }
-        let mut scorer = WordsScorer {
-            parts,
-            rarity: self.rarity,
-            doc: 0,
-        };
-        scorer.settle();
-        Ok(Box::new(scorer))
-    }
-
-    fn explain(&self, _: &SegmentReader, _: DocId) -> tantivy::Result<Explanation> {
-        Ok(Explanation::new("words over weighted fields", self.rarity))
-    }
-}
-
-struct Part {
-    cursor: Cursor,
-    counts: Arc<[f32]>,
-    norms: FieldNormReader,
-}
-
-struct WordsScorer {
-    parts: Vec<Part>,
-    rarity: f32,
-    doc: DocId,
-}
-
-impl WordsScorer {
-    fn settle(&mut self) -> DocId {
-        let docs = self.parts.iter().map(|part| part.cursor.doc());
-        self.doc = docs.min().unwrap_or(TERMINATED);
-        self.doc
-    }
-}
-
-impl DocSet for WordsScorer {
-    fn advance(&mut self) -> DocId {
-        if self.doc == TERMINATED {
-            return TERMINATED;
-        }
-        let doc = self.doc;
-        for part in &mut self.parts {
-            if part.cursor.doc() == doc {
-                part.cursor.advance();
-            }
-        }
-        self.settle()
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        for part in &mut self.parts {
-            part.cursor.seek(target);
-        }
-        self.settle()
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn size_hint(&self) -> u32 {
-        self.parts
-            .iter()
-            .map(|part| part.cursor.size_hint())
-            .fold(0, u32::saturating_add)
-    }
-}
-
-impl Scorer for WordsScorer {
-    fn score(&mut self) -> Score {
-        let mut sum = 0.0;
-        for part in &self.parts {
-            if part.cursor.doc() == self.doc {
-                let count = count_of(&part.counts, &part.norms, self.doc);
-                sum += part.cursor.times() as f32 * count;
-            }
-        }
-        dampened(self.rarity, sum)
-    }
 }
 
 /// The weight of [`Listed`] documents.

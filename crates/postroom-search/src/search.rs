@@ -1,13 +1,17 @@
 //! One search from plan to ranked messages.
 
-use std::{cell::Cell, collections::HashSet, sync::Arc};
+use std::{
+    cell::Cell,
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use postroom_query::Plan;
 use postroom_types::{
-    Timestamp,
+    IdentityId, Timestamp,
     limit::{FACET_CANDIDATES, RANKED_IDS},
 };
-use tantivy::query::Query;
+use tantivy::{Term, query::Query};
 
 use crate::{
     Hit, Match, Ranked, SearchRequest,
@@ -18,7 +22,7 @@ use crate::{
         Clauses, Compiled, Compiler, NEAR_WORDS, Reading, any_of, column, everything, may_be_near,
     },
     facets,
-    rank::Beginnings,
+    rank::{Beginnings, Dictionary},
     schema::identity_term,
     tenant::Snapshot,
     terms::exact,
@@ -46,14 +50,19 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
         .positive_text()
         .iter()
         .any(|leaf| words(&leaf.words.text).next().is_some());
-    let best = |keep| Best {
-        keep,
-        ordered: limit,
-        scored: worded,
-    };
     // One budget for all readings of the query.
     let beginnings = &Beginnings::new(request.beginnings);
-    let run = |reading| run(snapshot, request, reading, beginnings, best(keep));
+    let dictionary = &Dictionary::new(&snapshot.searcher, &snapshot.fields);
+    let run = |reading| {
+        let known = (beginnings, dictionary);
+        run(
+            snapshot,
+            request,
+            reading,
+            known,
+            Best::new(keep, limit, worded),
+        )
+    };
     let mut found = Found::default();
     let exact = run(Reading::Exact)?;
     if worded && request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS {
@@ -105,7 +114,7 @@ fn run(
     snapshot: &Snapshot,
     request: &SearchRequest<'_>,
     reading: Reading,
-    beginnings: &Arc<Beginnings>,
+    (beginnings, dictionary): (&Arc<Beginnings>, &Dictionary<'_>),
     best: Best,
 ) -> tantivy::Result<Collected> {
     let compiler = Compiler {
@@ -116,9 +125,12 @@ fn run(
         reading,
         beginnings: Arc::clone(beginnings),
         near_words: Cell::new(NEAR_WORDS),
+        dictionary,
+        kept_terms: &snapshot.kept_terms,
+        visits: Cell::new(u64::MAX),
     };
     let mut clauses = Clauses::default();
-    let compiled = match compiler.plan(request.plan, false) {
+    let compiled = match compiler.compile(request.plan) {
         // Words were asked for, and there is nothing in them.
         Compiled::Silent => Compiled::Nothing,
         compiled => compiled,
@@ -128,11 +140,13 @@ fn run(
         if identities.is_empty() {
             return Ok(Collected::default());
         }
-        clauses.must(any_of(identities.iter().map(|identity| {
-            Compiled::Query(exact(snapshot.fields.identity, &identity_term(*identity)))
-        })));
+        if !are_all(snapshot, identities)? {
+            clauses.must(any_of(identities.iter().map(|identity| {
+                Compiled::Query(exact(snapshot.fields.identity, &identity_term(*identity)))
+            })));
+        }
     }
-    if let Some(upto) = request.upto {
+    if let Some(upto) = request.upto.filter(|upto| *upto < compiler.corpus.max_num) {
         clauses.must(column(Test::NumUpto(upto)));
     }
     if let Some(hidden) = request.hidden.filter(|hidden| !hidden.is_empty()) {
@@ -145,6 +159,22 @@ fn run(
         Compiled::Failed(error) => return Err(error),
     };
     snapshot.searcher.search(query.as_ref(), &best)
+}
+
+/// Whether every message of the index is in one of some mailboxes, so that nobody need ask it of each.
+fn are_all(snapshot: &Snapshot, identities: &BTreeSet<IdentityId>) -> tantivy::Result<bool> {
+    let mut held = 0;
+    for identity in identities {
+        let term = Term::from_field_text(snapshot.fields.identity, &identity_term(*identity));
+        held += snapshot.searcher.doc_freq(&term)?;
+    }
+    // A message is in one mailbox. Those that were removed are counted here until a merge drops them.
+    let readers = snapshot.searcher.segment_readers();
+    let all: u64 = readers
+        .iter()
+        .map(|reader| u64::from(reader.max_doc()))
+        .sum();
+    Ok(held == all)
 }
 
 /// What the readings found so far, best first.

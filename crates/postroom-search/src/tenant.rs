@@ -24,6 +24,7 @@ use crate::{
     analysis::{MailTokenizer, TOKENIZER},
     columns::{ColumnQuery, Test},
     indexes::Shared,
+    kept_terms::KeptTerms,
     rank::{Corpus, TOO_WIDE},
     related, schema,
     schema::{Fields, SHAPE},
@@ -80,17 +81,29 @@ pub(crate) struct Snapshot {
     pub(crate) searcher: Searcher,
     pub(crate) fields: Fields,
     pub(crate) senders: Arc<Senders>,
+    pub(crate) kept_terms: Arc<KeptTerms>,
     corpus: Arc<OnceLock<Arc<Corpus>>>,
 }
 
 impl Snapshot {
-    fn of(searcher: Searcher, fields: Fields, senders: Arc<Senders>) -> Self {
-        senders.keep_only(&searcher);
+    fn of(searcher: Searcher, fields: Fields) -> Self {
         Self {
             searcher,
             fields,
-            senders,
+            senders: Arc::default(),
+            kept_terms: Arc::default(),
             corpus: Arc::default(),
+        }
+    }
+
+    /// A later state, which keeps what was read of the segments that are still there.
+    fn then(&self, searcher: Searcher) -> Self {
+        self.senders.keep_only(&searcher);
+        self.kept_terms.keep_only(&searcher);
+        Self {
+            searcher,
+            corpus: Arc::default(),
+            ..self.clone()
         }
     }
 
@@ -156,8 +169,7 @@ impl Entry {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = open.as_mut() {
             open.reader.reload().map_err(|e| self.failed(e))?;
-            let senders = Arc::clone(&open.snapshot.senders);
-            open.snapshot = Snapshot::of(open.reader.searcher(), self.fields, senders);
+            open.snapshot = open.snapshot.then(open.reader.searcher());
         }
         Ok(())
     }
@@ -474,7 +486,7 @@ fn open_files(folder: &Path) -> Result<(Open, Fields, Payload), SearchError> {
         .reload_policy(ReloadPolicy::Manual)
         .try_into()
         .map_err(failed)?;
-    let snapshot = Snapshot::of(reader.searcher(), fields, Arc::default());
+    let snapshot = Snapshot::of(reader.searcher(), fields);
     let open = Open {
         index,
         reader,

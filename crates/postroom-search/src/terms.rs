@@ -13,26 +13,36 @@ use tantivy::{
     schema::{Field, IndexRecordOption},
 };
 
+use crate::kept_terms::KeptTerms;
+
 /// Messages with exactly this term; they score zero.
 pub(crate) fn exact(field: Field, term: &str) -> Box<dyn Query> {
     let term = TermQuery::new(Term::from_field_text(field, term), IndexRecordOption::Basic);
     Box::new(ConstScoreQuery::new(Box::new(term), 0.0))
 }
 
-/// Messages with a term that a test accepts, among the terms with a common beginning; they score
-/// zero.
+/// Messages with a term that a test accepts, among the terms of a field that begin so or hold a part;
+/// they score zero.
 #[derive(Clone)]
 pub(crate) struct TermScan {
     pub(crate) field: Field,
-    pub(crate) beginning: String,
+    pub(crate) among: Among,
     pub(crate) accepts: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+/// Which terms a [`TermScan`] looks at.
+#[derive(Clone, Debug)]
+pub(crate) enum Among {
+    /// Those with this beginning.
+    Beginning(String),
+    /// Those that hold this part somewhere.
+    Part(String, Arc<KeptTerms>),
 }
 
 impl fmt::Debug for TermScan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TermScan")
             .field("field", &self.field)
-            .field("beginning", &self.beginning)
             .finish_non_exhaustive()
     }
 }
@@ -43,15 +53,45 @@ impl Query for TermScan {
     }
 }
 
+impl TermScan {
+    /// Calls `add` with every term that is accepted.
+    fn expand(
+        &self,
+        reader: &SegmentReader,
+        index: &InvertedIndexReader,
+        mut add: impl FnMut(&TermInfo) -> tantivy::Result<()>,
+    ) -> tantivy::Result<()> {
+        let beginning = match &self.among {
+            Among::Beginning(beginning) => beginning.as_str(),
+            Among::Part(part, kept) if !part.is_empty() => match kept.of(reader, self.field)? {
+                Some(terms) => {
+                    return terms.for_each_with(part, |term| {
+                        let info = match (self.accepts)(term) {
+                            true => index.terms().get(term)?,
+                            false => None,
+                        };
+                        info.map_or(Ok(()), |info| add(&info))
+                    });
+                }
+                None => "",
+            },
+            Among::Part(..) => "",
+        };
+        for_each_term(index, beginning, |term, info| {
+            if (self.accepts)(term) {
+                add(info)?;
+            }
+            Ok(())
+        })
+    }
+}
+
 impl Weight for TermScan {
     fn scorer(&self, reader: &SegmentReader, _: Score) -> tantivy::Result<Box<dyn Scorer>> {
         let index = reader.inverted_index(self.field)?;
         let mut docs = BitSet::with_max_value(reader.max_doc());
         let mut reused = None;
-        for_each_term(&index, &self.beginning, |term, info| {
-            if !(self.accepts)(term) {
-                return Ok(());
-            }
+        self.expand(reader, &index, |info| {
             let postings = read_postings(&index, info, IndexRecordOption::Basic, &mut reused)?;
             while !postings.docs().is_empty() {
                 for &doc in postings.docs() {

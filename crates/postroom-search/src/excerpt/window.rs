@@ -1,7 +1,5 @@
 //! The window of a text that a snippet shows.
 
-use std::collections::HashSet;
-
 use super::Span;
 
 /// What stands where text was cut.
@@ -98,9 +96,11 @@ fn densest(offsets: &[usize], spans: &[Span], room: usize) -> (usize, usize) {
             (span.leaf, char_of(span.from), char_of(span.to))
         })
         .collect();
+    let leaves = places.iter().map(|(leaf, _, _)| leaf + 1).max();
+    // For each leaf the window that counted it last.
+    let mut counted = vec![usize::MAX; leaves.unwrap_or(0)];
     let mut best = (0, 0, 0);
     for (first, (_, from, to)) in places.iter().enumerate() {
-        let mut leaves = HashSet::new();
         let mut worth = 0;
         // A place longer than the window is shown from its beginning.
         let mut end = (*to).min(from + room);
@@ -110,7 +110,10 @@ fn densest(offsets: &[usize], spans: &[Span], room: usize) -> (usize, usize) {
             .take_while(|(_, at, _)| *at <= from + room)
         {
             if *to <= from + room {
-                worth += if leaves.insert(leaf) { 11 } else { 1 };
+                let is_new = counted
+                    .get_mut(*leaf)
+                    .is_some_and(|window| std::mem::replace(window, first) != first);
+                worth += if is_new { 11 } else { 1 };
                 end = end.max(*to);
             }
         }

@@ -1,13 +1,12 @@
 //! The documents of one field that hold words in a row.
 
 use tantivy::{
-    DocId, DocSet, TERMINATED, Term,
-    index::InvertedIndexReader,
+    DocId, DocSet, SegmentReader, TERMINATED,
     postings::{Postings, SegmentPostings},
-    schema::{Field, IndexRecordOption},
+    schema::IndexRecordOption,
 };
 
-use crate::{analysis::Wanted, rank::near::expand_beginning};
+use super::{Column, dictionary::Entries, near::expand_beginning};
 
 /// Terms that the beginning at the end of a phrase may stand for; more are not looked at.
 const PHRASE_ENDINGS: usize = 1_000;
@@ -23,28 +22,33 @@ pub(super) enum Cursor {
 impl Cursor {
     /// Opens the walk; `None` when a word is not in this field of this segment.
     pub(super) fn open(
-        index: &InvertedIndexReader,
-        field: Field,
-        wanted: &Wanted,
+        reader: &SegmentReader,
+        column: &Column,
+        entries: &Entries,
     ) -> tantivy::Result<Option<Self>> {
-        if let ([word], None) = (wanted.words.as_slice(), &wanted.stem) {
-            let term = Term::from_field_text(field, &word.text);
-            let postings = index.read_postings(&term, IndexRecordOption::WithFreqs)?;
-            return Ok(postings.map(|postings| Self::Word(Box::new(postings))));
-        }
-        let mut words = Vec::new();
-        for word in &wanted.words {
-            let term = Term::from_field_text(field, &word.text);
-            match index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? {
-                Some(postings) => words.push((postings, word.position)),
+        let segment = reader.segment_id();
+        let mut infos = Vec::with_capacity(entries.words.len());
+        for (word, entry) in &entries.words {
+            match entry.in_segment(segment, column) {
+                Some(info) => infos.push((info, word.position)),
                 None => return Ok(None),
             }
+        }
+        let index = reader.inverted_index(column.field)?;
+        if let ([(info, _)], None) = (infos.as_slice(), &entries.stem) {
+            let postings = index.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
+            return Ok(Some(Self::Word(Box::new(postings))));
+        }
+        let mut words = Vec::with_capacity(infos.len());
+        for (info, position) in infos {
+            let option = IndexRecordOption::WithFreqsAndPositions;
+            words.push((index.read_postings_from_terminfo(info, option)?, position));
         }
         // The rarest word leads.
         words.sort_by_key(|(postings, _)| postings.doc_freq());
         let mut endings = Vec::new();
-        if let Some(stem) = &wanted.stem {
-            expand_beginning(index, &stem.text, |info| {
+        if let Some(stem) = &entries.stem {
+            expand_beginning(&index, &stem.text, |info| {
                 if endings.len() < PHRASE_ENDINGS {
                     endings.push(index.read_postings_from_terminfo(
                         info,
@@ -57,11 +61,12 @@ impl Cursor {
                 return Ok(None);
             }
         }
-        let last = wanted.words.iter().chain(&wanted.stem);
+        let last = entries.words.iter().map(|(word, _)| word);
+        let last = last.chain(&entries.stem);
         let mut phrase = Phrase {
             words,
             endings,
-            ending_at: wanted.stem.as_ref().map_or(0, |stem| stem.position),
+            ending_at: entries.stem.as_ref().map_or(0, |stem| stem.position),
             last: last.map(|word| word.position).max().unwrap_or(0),
             doc: 0,
             times: 0,
