@@ -89,9 +89,7 @@ async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Val
         Ok(row) => row,
         // Another call with the same key may have sent it just now.
         Err(failure) => {
-            return sending::repeated(call, key, id)
-                .await?
-                .ok_or(failure);
+            return sending::repeated(call, key, id).await?.ok_or(failure);
         }
     };
     let document = Document::read(&row)?;

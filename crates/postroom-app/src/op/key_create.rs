@@ -234,9 +234,7 @@ pub(super) fn check_grants_not_wider(
     asked: &KeyGrants,
 ) -> Result<(), Failure> {
     let sends = permissions.contains(&Permission::MessagesSend);
-    let scope = asked
-        .send_scope
-        .or(sends.then(|| Scope::of_level(level)));
+    let scope = asked.send_scope.or(sends.then(|| Scope::of_level(level)));
     if scope.is_some_and(|scope| scope > actor.send_scope()) {
         return Err(ErrorCode::KeyScopeExceeded.into());
     }

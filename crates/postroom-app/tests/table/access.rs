@@ -466,7 +466,9 @@ async fn no_key_makes_or_rotates_one_that_writes_to_more_people() {
         }
         // What an older key has without having been told so is no less.
         let rotate = json!({"key_id": anyone["id"]});
-        let rotated = world.call(&actor, "key_rotate", rotate, Surface::Rest).await;
+        let rotated = world
+            .call(&actor, "key_rotate", rotate, Surface::Rest)
+            .await;
         match own {
             "anyone" => assert!(rotated.is_ok(), "{rotated:?}"),
             _ => assert_eq!(
@@ -510,10 +512,7 @@ async fn whoever_reads_any_text_of_strangers_writes_to_anyone_only_when_that_is_
         };
         assert!(permission.shows_strangers_text(), "{permission} {failure}");
         assert_eq!(failure.details["reason"], "untrusted_send");
-        assert_eq!(
-            failure.details["permissions"],
-            json!([permission.as_str()])
-        );
+        assert_eq!(failure.details["permissions"], json!([permission.as_str()]));
         for (name, value) in [
             ("accept_untrusted_send", json!(true)),
             ("send_scope", json!("known")),
@@ -529,9 +528,14 @@ async fn whoever_reads_any_text_of_strangers_writes_to_anyone_only_when_that_is_
 fn whatever_shows_text_of_strangers_needs_a_permission_that_says_so() {
     for row in TABLE {
         let output = row.output_schema().to_string();
-        let shows = ["extracted_text", "\"snippet\"", "\"payload\"", "content_notice"]
-            .iter()
-            .any(|name| output.contains(name));
+        let shows = [
+            "extracted_text",
+            "\"snippet\"",
+            "\"payload\"",
+            "content_notice",
+        ]
+        .iter()
+        .any(|name| output.contains(name));
         // A sent mail is shown without the words of others to whoever may not read them.
         let withheld = output.contains("content_withheld");
         assert!(

@@ -2,7 +2,8 @@
 
 use super::Needs;
 use crate::{
-    AddressHash, Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread, State,
+    AddressHash, Command, DeliverySubject, QueueMessage, SendKind, SendRef, SendRow, SendThread,
+    State,
     row::{DeliveryStatus, ListDirection, without_detail},
 };
 use postroom_types::{IdentityId, TenantId, limit};

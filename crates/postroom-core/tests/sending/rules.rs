@@ -3,7 +3,8 @@
 use crate::office::{Office, code, hash};
 use postroom_core::{
     Command, DisclosureMode, ListDirection, ListEntry, ListKind, Outcome, Policy, PutDraft,
-    PutSuppression, PutUpload, RawMail, Refusal, RemoveSuppression, SendScope, SuppressionReason, masked,
+    PutSuppression, PutUpload, RawMail, Refusal, RemoveSuppression, SendScope, SuppressionReason,
+    masked,
 };
 use postroom_types::{ErrorCode, IdentityId, limit};
 use serde_json::json;

@@ -6,8 +6,8 @@ use super::{
 };
 use crate::sql::{Row, Value, signed};
 use postroom_core::{
-    DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow, PolicyRow, SendClaim, SendRow, SendState,
-    SuppressionRow, UploadRow, UsageRow, ulid_ms,
+    DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow, PolicyRow, SendClaim,
+    SendRow, SendState, SuppressionRow, UploadRow, UsageRow, ulid_ms,
 };
 use postroom_types::{DraftId, IdentityId, KeyId, MessageId, Timestamp, UploadId};
 

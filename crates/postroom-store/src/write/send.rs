@@ -7,8 +7,8 @@ use crate::{
     sql::{Conn, Value},
 };
 use postroom_core::{
-    AddressHash, Change, DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow, MessageStatus,
-    PolicyRow, SendRow, Sha256Bytes, SuppressionRow, UploadRow, UsageRow,
+    AddressHash, Change, DeliveryRow, DraftRow, EarlyReportRow, IdempotencyRow, ListEntryRow,
+    MessageStatus, PolicyRow, SendRow, Sha256Bytes, SuppressionRow, UploadRow, UsageRow,
 };
 use postroom_types::{DraftId, IdentityId, MessageId, TenantId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,8 +8,8 @@ use postroom_core::{
     Outcome, OutgoingMail, Owner, PutDraft, PutSuppression, PutUpload, QueueMessage, RawMail,
     RecipientField, RecipientOutcome, RecipientRoute, RemoveSuppression, Reporter, ResolveSend,
     SendKind, SendOperation, SendOutcome, SendPolicy, SendRecipient, SendRef, SendScope, SendState,
-    SendThread, SentDraft, SetPolicy, Signature, Submission, SuppressionReason, UpdateIdentity, UsageDay,
-    Verdict, fingerprint, idempotency_key, masked,
+    SendThread, SentDraft, SetPolicy, Signature, Submission, SuppressionReason, UpdateIdentity,
+    UsageDay, Verdict, fingerprint, idempotency_key, masked,
 };
 use postroom_store::read::{self, SendFilter};
 use postroom_types::{Address, ErrorCode, KeyId, MessageId, ThreadId, limit};

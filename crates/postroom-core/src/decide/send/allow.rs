@@ -57,7 +57,9 @@ pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
         _ if scope < own => {
             "a key that may not write to them saved the draft: read it, and save it with its etag to stand for it"
         }
-        SendScope::Thread if forwards => "only those whom the forwarded mail was to or from may be written to",
+        SendScope::Thread if forwards => {
+            "only those whom the forwarded mail was to or from may be written to"
+        }
         SendScope::Thread => "only those who take part in the thread may be written to",
         SendScope::Known | SendScope::Anyone => {
             "only people the mailbox has exchanged mail with may be written to"

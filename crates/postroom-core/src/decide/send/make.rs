@@ -11,8 +11,8 @@ use crate::{
     decide::{Tick, ingest::put_keys},
     fold,
     row::{
-        DeliveryRow, FeedKind, IdempotencyRow, Participant, SendKind, SendRow, SendState, UsageRow, roll_up,
-        without_detail,
+        DeliveryRow, FeedKind, IdempotencyRow, Participant, SendKind, SendRow, SendState, UsageRow,
+        roll_up, without_detail,
     },
     thread,
 };
