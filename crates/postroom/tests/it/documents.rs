@@ -80,7 +80,7 @@ fn a_draft_is_checked_repaired_and_compiled_by_tool_and_by_rest() {
             let put = served
                 .ask(
                     "POST",
-                    "/v1/documents/sessions",
+                    "/v1/document-sessions",
                     served.key(),
                     Some(json!({"document": value})),
                 )
