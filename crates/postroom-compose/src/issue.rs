@@ -82,6 +82,21 @@ impl Issue {
         }
     }
 
+    /// The same at another place.
+    #[must_use]
+    pub(crate) fn at(self, source: &Source) -> Self {
+        Self {
+            path: source.path.clone(),
+            pointer: source.pointer.clone(),
+            block_id: source.block_id.clone(),
+            line: source.position.map(|position| position.line),
+            column: source.position.map(|position| position.column),
+            offset: source.position.map(|position| position.offset),
+            order: source.order,
+            ..self
+        }
+    }
+
     /// The same with another severity.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {

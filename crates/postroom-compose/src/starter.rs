@@ -70,6 +70,18 @@ pub const STARTERS: &[Starter] = &[
         text: include_str!("starter/two-cards.json"),
     },
     Starter {
+        name: "digest-loop",
+        title: "Loops and conditions",
+        description: "Rows of a table, texts and whole sections repeated for lists, some only under a condition.",
+        text: include_str!("starter/digest-loop.json"),
+    },
+    Starter {
+        name: "dark",
+        title: "Dark mode",
+        description: "A colour and a picture for the day and for the night.",
+        text: include_str!("starter/dark.json"),
+    },
+    Starter {
         name: "rtl",
         title: "Right to left",
         description: "A mail in Arabic; everything mirrors.",

@@ -189,6 +189,34 @@ pub(super) fn check(
     issues
 }
 
+/// Whether a feature that our HTML uses, by its name on caniemail.com, is missing in some of
+/// `clients`.
+pub(super) fn missing(slug: &str, clients: &[usize]) -> Option<Issue> {
+    let feature = FEATURES.iter().find(|feature| feature.slug == slug)?;
+    let lacks = |index: &&usize| feature.support.get(**index) == Some(&b'n');
+    let names = clients
+        .iter()
+        .filter(lacks)
+        .filter_map(|index| CLIENTS.get(*index));
+    let missing: Vec<String> = names.map(|name| (*name).to_owned()).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{} is not supported by {}.",
+        feature.title,
+        missing.join(", ")
+    );
+    let issue = Issue::new(Code::Compat, &Source::default(), message)
+        .about(feature.slug)
+        .clients(missing);
+    Some(if is_graceful(slug) {
+        issue.severity(Severity::Info)
+    } else {
+        issue
+    })
+}
+
 impl Seen<'_> {
     /// Offset of the first place where the feature is used.
     fn first(&self, feature: &Feature) -> Option<usize> {
@@ -355,9 +383,10 @@ fn has_selector(selector: &str, sign: &str) -> bool {
         "type" => selector
             .split([' ', ',', '>', '+', '~'])
             .any(|part| part.chars().next().is_some_and(char::is_alphabetic)),
-        "chain" => selector
-            .split([' ', ',', '>', '+', '~'])
-            .any(|part| part.matches(['.', '#']).count() > 1),
+        "chain" => selector.split([' ', ',', '>', '+', '~']).any(|part| {
+            let more = usize::from(part.starts_with(|c: char| c.is_alphabetic()));
+            part.matches(['.', '#']).count() + more > 1
+        }),
         "descendant" => {
             let parts = selector
                 .split(',')

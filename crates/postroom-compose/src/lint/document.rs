@@ -6,12 +6,12 @@ use crate::{
     Code, Issue, Source,
     emit::{self, Target},
     model::{
-        Block, BlockKind, Button, ButtonOutlook, Color, DarkMode, Document, Image, ImageAlt, Span,
-        Template, Text,
+        Block, BlockKind, Button, ButtonOutlook, Color, DarkMode, Document, HideOn, Image,
+        ImageAlt, Span, Template, Text,
     },
 };
 
-use super::{Options, address, compiled, dark, page, subject, words};
+use super::{Options, address, compat, compiled, dark, page, subject, words};
 
 /// All of them.
 pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
@@ -47,6 +47,7 @@ pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
     lints.theme();
     lints.amount(made.text.as_ref().unwrap_or(&made.code));
     lints.raw(options);
+    lints.support(options);
     lints.issues.extend(compiled::unsubscribing(document));
     lints.issues
 }
@@ -349,22 +350,68 @@ impl<'a> Lints<'a> {
         count
     }
 
+    /// What the chosen programs do not show of what blocks ask for. Those of the default profile get
+    /// something else for each of it, so nothing is told when nobody chose.
+    fn support(&mut self, options: &Options) {
+        let Ok(clients) = compat::clients_named(&options.clients) else {
+            return;
+        };
+        if options.clients.is_empty() {
+            return;
+        }
+        let mut told: Vec<&str> = Vec::new();
+        let mut found = Vec::new();
+        let mut tell = |slug: &'static str, at: &Source| {
+            if !told.contains(&slug) {
+                told.push(slug);
+                found.extend(compat::missing(slug, &clients).map(|issue| issue.at(at)));
+            }
+        };
+        let document = self.document;
+        if document.theme.font_url.is_some() {
+            tell("css-at-font-face", &document.meta.source);
+        }
+        document.walk(&mut |block| {
+            let at = &block.source;
+            if block.background.gradient.is_some() {
+                tell("css-linear-gradient", at);
+            }
+            if block.background.image.is_some() {
+                tell("css-background-image", at);
+            }
+            if block.hide_on != HideOn::None {
+                tell("css-at-media", at);
+            }
+            match &block.kind {
+                BlockKind::Hero(hero) if hero.src.is_some() => tell("css-background-image", at),
+                BlockKind::Image(image) => {
+                    if image.dark_src.is_some() {
+                        tell("css-at-media-prefers-color-scheme", at);
+                    }
+                    if image.radius > 0 {
+                        tell("css-border-radius", at);
+                    }
+                }
+                BlockKind::Button(button) => {
+                    if button.radius.unwrap_or(document.theme.radius) > 0 {
+                        tell("css-border-radius", at);
+                    }
+                }
+                BlockKind::Panel(panel) if panel.radius > 0 => tell("css-border-radius", at),
+                BlockKind::Column(column) if column.radius > 0 => tell("css-border-radius", at),
+                _ => {}
+            }
+        });
+        self.issues.extend(found);
+    }
+
     /// Blocks of raw HTML: what programs do not support.
     fn raw(&mut self, options: &Options) {
         let mut found = Vec::new();
         self.document.walk(&mut |block| {
             if let BlockKind::Raw(raw) = &block.kind {
                 let issues = page::Looked::at(&raw.html).compat(options);
-                found.extend(issues.into_iter().map(|issue| Issue {
-                    path: block.source.path.clone(),
-                    pointer: block.source.pointer.clone(),
-                    block_id: block.source.block_id.clone(),
-                    line: block.source.position.map(|position| position.line),
-                    column: block.source.position.map(|position| position.column),
-                    offset: block.source.position.map(|position| position.offset),
-                    order: block.source.order,
-                    ..issue
-                }));
+                found.extend(issues.into_iter().map(|issue| issue.at(&block.source)));
             }
         });
         self.issues.extend(found);

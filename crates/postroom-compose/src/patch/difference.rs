@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Change, apply, body_of, way};
 use crate::{
-    Issue,
+    Applied, Issue,
     check::{Input, repair},
     pass::CHILD_KEYS,
 };
@@ -46,30 +46,23 @@ pub fn diff<'a, 'b>(before: impl Into<Input<'a>>, after: impl Into<Input<'b>>) -
         };
     }
     let mut differ = Differ {
-        now: before.document,
+        now: before.document.clone(),
         ops: Vec::new(),
         changes: Vec::new(),
     };
     differ.parts(&after.document);
     differ.blocks(&after.document);
-    let equal = differ.ops.is_empty();
     // Somebody who misses a block has to see that it was there and did not survive the repair.
-    let silent = ["id.assign", "version.assumed"];
-    let repairs = after
-        .applied
-        .iter()
-        .filter(|one| !silent.contains(&one.code));
-    differ.changes.extend(repairs.map(|one| {
-        let place = if one.path.is_empty() {
-            "the document"
-        } else {
-            &one.path
-        };
-        format!(
-            "the second document was repaired first, at {place}: {}",
-            one.change
-        )
-    }));
+    let (first, second) = (repairs(&before.applied), repairs(&after.applied));
+    let equal = differ.ops.is_empty() && first == second;
+    if first != second {
+        for (which, repairs) in [("first", &first), ("second", &second)] {
+            let lines = repairs.iter().map(|(place, change)| {
+                format!("the {which} document was repaired first, at {place}: {change}")
+            });
+            differ.changes.extend(lines);
+        }
+    }
     Difference {
         ok: true,
         equal,
@@ -77,6 +70,22 @@ pub fn diff<'a, 'b>(before: impl Into<Input<'a>>, after: impl Into<Input<'b>>) -
         changes: differ.changes,
         issues: Vec::new(),
     }
+}
+
+/// Place and change of everything that was repaired, ids aside.
+fn repairs(applied: &[Applied]) -> Vec<(&str, &str)> {
+    let told = applied
+        .iter()
+        .filter(|one| !matches!(one.code, "id.assign" | "version.assumed"));
+    told.map(|one| {
+        let place = if one.path.is_empty() {
+            "the document"
+        } else {
+            &one.path
+        };
+        (place, one.change.as_str())
+    })
+    .collect()
 }
 
 struct Differ {

@@ -250,3 +250,16 @@ fn a_comparison_tells_what_the_second_document_lost_before_it() {
         difference.changes
     );
 }
+
+#[test]
+fn a_document_and_what_its_repair_made_are_not_the_same() {
+    let draft = serde_json::json!({"version": 2, "meta": {"lang": "en"}, "root": {"type": "body", "children": [{"type": "text", "text": "a", "size": "20px"}]}});
+    let repaired = postroom_compose::repair(&draft).document;
+    let difference = postroom_compose::diff(&draft, &repaired);
+    assert!(
+        !difference.equal && !difference.changes.is_empty(),
+        "{difference:#?}"
+    );
+    assert!(postroom_compose::diff(&draft, &draft).equal);
+    assert!(postroom_compose::diff(&repaired, &repaired).equal);
+}

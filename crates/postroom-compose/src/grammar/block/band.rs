@@ -163,7 +163,7 @@ pub(super) const IF: BlockRow = BlockRow {
     )],
     children: &[holds("then", &[], 0, 200), holds("else", &[], 0, 200)],
     doc: "Shows then or else; both hold what the parent holds.",
-    example: r#"{"type":"if","cond":{"var":"plan","op":"eq","value":"pro"},"then":[{"type":"text","text":"Thank you for being with Pro."}],"else":[{"type":"text","text":"Try Pro."}]}"#,
+    example: r#"{"type":"if","cond":{"var":"plan","op":"eq","value":"pro"},"then":[{"type":"text","text":"Thanks."}],"else":[{"type":"text","text":"Try Pro."}]}"#,
 };
 
 pub(super) const EACH: BlockRow = BlockRow {

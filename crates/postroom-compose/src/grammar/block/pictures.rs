@@ -141,5 +141,5 @@ pub(super) const VIDEO: BlockRow = BlockRow {
     ],
     children: &[],
     doc: "A picture that leads to a film; mails play none.",
-    example: r#"{"type":"video","poster":"https://cdn.acme.test/tour.jpg","href":"https://acme.test/tour","alt":"A tour of the new editor"}"#,
+    example: r#"{"type":"video","poster":"https://cdn.acme.test/tour.jpg","href":"https://acme.test/tour","alt":"A tour"}"#,
 };

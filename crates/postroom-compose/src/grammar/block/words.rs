@@ -231,7 +231,7 @@ pub(super) const FOOTER: BlockRow = BlockRow {
     ],
     children: &[],
     doc: "Small print.",
-    example: r#"{"type":"footer","lines":["You get this mail because you bought something."]}"#,
+    example: r#"{"type":"footer","lines":["You bought something."]}"#,
 };
 
 pub(super) const ADDRESS: BlockRow = BlockRow {

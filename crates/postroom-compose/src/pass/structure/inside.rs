@@ -6,8 +6,8 @@ use super::{
     put, take,
 };
 use crate::{
-    draft::{Node, Origin},
-    grammar::{BlockRow, Level},
+    draft::{Node, Object, Origin, Value},
+    grammar::{self, BlockRow, Level},
     issue::Code,
     pass::adopt,
 };
@@ -50,10 +50,39 @@ impl Settler<'_, '_, '_> {
                 put(&mut node, holder.key, children);
             }
         }
+        if !any && row.name == "each" && has_blocks(&node, "empty") {
+            return self.only_empty(node, parent);
+        }
         if !any {
             return self.empty(node, row);
         }
         vec![Settled::Fits(node)]
+    }
+
+    /// A loop that repeats nothing and says something for an empty list is a condition.
+    fn only_empty(&mut self, mut node: Node, parent: &'static BlockRow) -> Vec<Settled> {
+        let at = node.origin;
+        self.pass.findings.mend(
+            Code::GrammarEmpty,
+            at,
+            "The each repeats nothing and shows something when its list is empty.",
+            "cond",
+            "each to an if that the list is empty",
+        );
+        let then = Node::array(at, take(&mut node, "empty"));
+        let list = node.as_object_mut().and_then(|object| object.remove("in"));
+        let list = list.unwrap_or_else(|| Node::new(at, Value::Null));
+        let op = ("op".to_owned(), Node::string(at, "empty"));
+        let cond = Value::Object(Object(vec![("var".to_owned(), list), op]));
+        let mut keys = vec![("cond", Node::new(at, cond)), ("then", then)];
+        if let Some(id) = node.as_object_mut().and_then(|object| object.remove("id")) {
+            keys.push(("id", id));
+        }
+        let branch = Node::block(at, "if", keys);
+        match grammar::block("if") {
+            Some(row) => self.control(branch, row, parent),
+            None => vec![Settled::Fits(branch)],
+        }
     }
 
     /// Removes a block that holds nothing, unless something under a stray key would be missed.
@@ -169,4 +198,11 @@ impl Settler<'_, '_, '_> {
         }
         sections
     }
+}
+
+/// Whether blocks stand under `key`.
+fn has_blocks(node: &Node, key: &str) -> bool {
+    let list = node.as_object().and_then(|object| object.find(key));
+    list.and_then(Node::as_array)
+        .is_some_and(|list| !list.is_empty())
 }
