@@ -185,6 +185,24 @@ fn an_archive_that_an_agent_puts_in_vouches_for_nobody_either() {
 }
 
 #[test]
+fn whoever_was_written_to_counts_beside_whom_an_agent_named() {
+    let mut office = Office::new();
+    let put = arrive(&mut office, TrustMode::Agent, EVE, "1", "0");
+    let tagged = "eve+desk@there.example";
+    assert!(!may_write(
+        &mut office,
+        SendScope::Thread,
+        tagged,
+        Some(put)
+    ));
+    let mut mail = office.mail(&[tagged]);
+    mail.thread = SendThread::Existing(put.1);
+    office.queue(mail).expect("queued");
+    assert!(may_write(&mut office, SendScope::Thread, tagged, Some(put)));
+    assert!(!may_write(&mut office, SendScope::Thread, EVE, Some(put)));
+}
+
+#[test]
 fn a_participant_that_was_kept_before_counts() {
     let kept = r#"[{"address":"bob@there.example","name":"","first":[1,1,0],"named":[0,0]}]"#;
     let people: Vec<postroom_core::Participant> = serde_json::from_str(kept).expect("as kept");
