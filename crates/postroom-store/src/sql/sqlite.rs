@@ -9,6 +9,7 @@ use super::{
 };
 use rusqlite::{
     CachedStatement, Connection, OpenFlags, ToSql,
+    config::DbConfig,
     types::{ToSqlOutput, ValueRef},
 };
 use std::{
@@ -75,6 +76,9 @@ impl Sqlite {
         conn.busy_timeout(BUSY)?;
         conn.set_prepared_statement_cache_capacity(STATEMENTS);
         conn.execute_batch("PRAGMA foreign_keys = ON")?;
+        // Without it every new value of a placeholder that no index serves has its statement prepared
+        // anew, to guess better. Ours have their indexes whatever the value is.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         let conn = Mutex::new(conn);
         Ok(Self { conn })
     }
@@ -235,6 +239,7 @@ impl Readers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rusqlite::StatementStatus;
 
     #[test]
     fn placeholders_go_by_their_number() {
@@ -247,6 +252,22 @@ mod tests {
             .collect();
         assert_eq!(ints, [2, 1, 2]);
         assert!(conn.fetch("SELECT $2", &[Value::Int(1)]).is_err());
+    }
+
+    #[test]
+    fn a_statement_is_prepared_once_whatever_its_values_are() {
+        let conn = Sqlite::open(Path::new(":memory:"), Access::Write).expect("opens");
+        conn.batch("CREATE TABLE t (id INTEGER PRIMARY KEY, owner INTEGER, place INTEGER)")
+            .expect("a table");
+        let sql = "SELECT id FROM t WHERE id = ?1 AND owner = ?2 ORDER BY place LIMIT ?3";
+        for value in 0..4 {
+            conn.fetch(sql, &[value, value, value].map(Value::Int))
+                .expect("reads");
+        }
+        let conn = lock(&conn.conn);
+        let statement = conn.prepare_cached(sql).expect("prepared");
+        assert_eq!(statement.get_status(StatementStatus::Run), 4);
+        assert_eq!(statement.get_status(StatementStatus::RePrepare), 0);
     }
 
     #[test]
