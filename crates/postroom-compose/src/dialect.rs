@@ -154,9 +154,30 @@ pub(crate) struct Value<'a> {
     pub(crate) default: Option<&'a str>,
     pub(crate) filter: Option<&'a Filter>,
     pub(crate) context: Context,
+    /// It stands in the query of a web address, where `+` means a blank.
+    pub(crate) in_query: bool,
 }
 
 impl Value<'_> {
+    /// What is written before an amount of money, escaped for its place.
+    fn sign(&self) -> String {
+        match self.filter {
+            Some(Filter::Money(currency)) if self.context.is_part() => encode(&money(currency).0),
+            Some(Filter::Money(currency)) => money(currency).0,
+            _ => String::new(),
+        }
+    }
+
+    /// Decimals that it is rounded to and whether thousands are set apart, when it is a number to
+    /// be written.
+    fn decimals(&self) -> Option<(usize, bool)> {
+        match self.filter? {
+            Filter::Number(pattern) => Some(format::number_pattern(pattern)),
+            Filter::Money(currency) => Some((money(currency).1, false)),
+            _ => None,
+        }
+    }
+
     /// Whether it is HTML that the sender trusts, in a place that takes it.
     fn is_trusted(&self) -> bool {
         self.kind == Some(VariableType::Html) && self.context == Context::Text
@@ -194,6 +215,15 @@ pub(crate) struct Loop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal(pub(crate) String);
 
+/// What stands right beside a text: a tag, or more text and the ends of all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Borders {
+    /// A tag ends where the text begins.
+    pub(crate) after_tag: bool,
+    /// A tag begins where the text ends.
+    pub(crate) before_tag: bool,
+}
+
 /// How a language is written.
 pub(crate) trait Syntax: Sync {
     /// A variable's value.
@@ -205,8 +235,19 @@ pub(crate) trait Syntax: Sync {
     /// Tags of a loop over `list` whose element is called `name`.
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal>;
 
-    /// Plain text so that nothing of it is a tag; `before_tag` when a tag follows.
-    fn literal(&self, text: &str, before_tag: bool) -> String;
+    /// Plain text so that nothing of it is a tag, given what stands beside it.
+    fn literal(&self, text: &str, borders: Borders) -> String;
+
+    /// What has to stand where a template, a branch or a loop begins with values that are put in
+    /// as they are, one right after the other; nothing in most languages.
+    fn before_values(&self) -> &'static str {
+        ""
+    }
+
+    /// Whether a tag that is alone on its line takes the line's end with it.
+    fn takes_lines(&self) -> bool {
+        false
+    }
 
     /// Whether a default can stand in the tag itself.
     fn takes_default(&self, value: &Value<'_>) -> bool;
@@ -233,7 +274,7 @@ impl Syntax for Silent {
         })
     }
 
-    fn literal(&self, text: &str, _: bool) -> String {
+    fn literal(&self, text: &str, _: Borders) -> String {
         text.to_owned()
     }
 
@@ -260,20 +301,24 @@ pub(crate) fn is_simple(words: &str) -> bool {
     !words.is_empty() && words.chars().all(plain)
 }
 
-/// Keeps two characters apart without being seen (word joiner).
+/// What numbers are multiplied with before they are rounded, so that a half of decimal digits, which
+/// is a little less as a double, is one (`2.675`).
+const NUDGE: &str = "1.0000000000000004";
+
+/// Keeps two characters apart without being seen (word joiner), in languages that cannot say a
+/// brace.
 const JOINER: char = '\u{2060}';
 
-/// `text` with every `mark` and, before a tag, a brace at its end, replaced.
-fn guarded(text: &str, marks: &[(&str, &str)], before_tag: bool, end: (&str, &str)) -> String {
+/// `text` with every one of `marks` replaced, the first that fits, and before a tag the `end` of the
+/// text.
+fn guarded(text: &str, marks: &[(&str, &str)], end: (&str, &str), borders: Borders) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while !rest.is_empty() {
         if let Some((mark, safe)) = marks.iter().find(|(mark, _)| rest.starts_with(mark)) {
             out.push_str(safe);
-            // The last brace is looked at again: there may be a third.
-            let kept = usize::from(safe.ends_with(JOINER));
-            rest = rest.get(mark.len() - kept..).unwrap_or_default();
-        } else if before_tag && rest == end.0 {
+            rest = rest.get(mark.len()..).unwrap_or_default();
+        } else if borders.before_tag && rest == end.0 {
             out.push_str(end.1);
             rest = "";
         } else {
@@ -281,6 +326,25 @@ fn guarded(text: &str, marks: &[(&str, &str)], before_tag: bool, end: (&str, &st
             out.extend(chars.next());
             rest = chars.as_str();
         }
+    }
+    out
+}
+
+/// The same for languages that have no way to say a brace: no two stand together, and none beside a
+/// tag.
+fn joined(text: &str, borders: Borders) -> String {
+    let mut out = String::with_capacity(text.len());
+    if borders.after_tag && text.starts_with('}') {
+        out.push(JOINER);
+    }
+    for c in text.chars() {
+        if c == '{' && out.ends_with('{') {
+            out.push(JOINER);
+        }
+        out.push(c);
+    }
+    if borders.before_tag && out.ends_with('{') {
+        out.push(JOINER);
     }
     out
 }

@@ -21,6 +21,7 @@ mod look;
 mod mjml;
 mod pictures;
 mod plain;
+mod runs;
 mod size;
 pub(crate) mod source;
 mod stats;

@@ -131,6 +131,12 @@ impl Scope {
         }
     }
 
+    /// Whether a variable is declared whose name is `head` or begins with it and a dot.
+    pub(crate) fn declares(&self, head: &str) -> bool {
+        let begins = |name: &String| name.split('.').next() == Some(head);
+        self.declared.iter().any(|(name, _)| begins(name))
+    }
+
     /// Declared names, loops' names left out.
     pub(crate) fn declared(&self) -> impl Iterator<Item = &str> {
         self.declared.iter().map(|(name, _)| name.as_str())

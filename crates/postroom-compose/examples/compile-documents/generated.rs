@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// A document by its number.
 pub(crate) fn document(number: u64) -> Value {
-    let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut dice = Dice::new(number);
     let rows: Vec<Value> = (0..dice.up_to(4) + 1).map(|_| dice.row(true)).collect();
     json!({
         "version": 2,
@@ -28,9 +28,13 @@ pub(crate) fn document(number: u64) -> Value {
 }
 
 /// Numbers that look random (xorshift).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
+    pub(crate) fn new(number: u64) -> Self {
+        Self(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
     fn roll(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -38,15 +42,15 @@ impl Dice {
         self.0
     }
 
-    fn up_to(&mut self, most: u64) -> u64 {
+    pub(crate) fn up_to(&mut self, most: u64) -> u64 {
         (self.roll() >> 11) % (most + 1)
     }
 
-    fn one_in(&mut self, times: u64) -> bool {
+    pub(crate) fn one_in(&mut self, times: u64) -> bool {
         self.up_to(times - 1) == 0
     }
 
-    fn of(&mut self, values: &[&'static str]) -> &'static str {
+    pub(crate) fn of(&mut self, values: &[&'static str]) -> &'static str {
         let index = self.up_to(values.len() as u64 - 1) as usize;
         values.get(index).copied().unwrap_or_default()
     }

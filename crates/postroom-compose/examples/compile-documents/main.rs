@@ -11,6 +11,8 @@
 )]
 
 mod generated;
+mod hostile;
+mod values;
 
 use postroom_compose::{
     STARTERS, check,
@@ -22,6 +24,9 @@ use serde_json::{Value, json};
 
 /// Documents made at random.
 const GENERATED: u64 = 80;
+
+/// Documents made at random of halves of tags.
+const HOSTILE: u64 = 150;
 
 /// Lengths of lists; `None` is that of the sample.
 const VARIANTS: [Option<usize>; 4] = [None, Some(0), Some(1), Some(3)];
@@ -60,6 +65,18 @@ fn main() {
         };
         compiled(&mut cases, &name, None, &document);
     }
+    let mut hostile = 0;
+    for number in 0.. {
+        // Some are refused, because a string in them has the notation of another language.
+        if let Some(document) = check(&hostile::document(number)).document {
+            compiled(&mut cases, &format!("hostile {number}"), None, &document);
+            hostile += 1;
+        }
+        if hostile == HOSTILE {
+            break;
+        }
+    }
+    values::add(&mut cases);
     println!("{}", Value::Array(cases));
 }
 

@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
-    format::{date_pattern, money, number_pattern, strftime},
+    Atom, Borders, Branch, Context, Frames, Logic, Loop, NUDGE, Refusal, Syntax, Test, Value,
+    format::{date_pattern, strftime},
     frames::Reference,
     guarded,
 };
@@ -35,6 +35,11 @@ fn dotted(path: &str) -> String {
 
 fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
     super::refuse_reserved(path, RESERVED)?;
+    if path.starts_with(|c: char| c.is_uppercase()) {
+        return Err(Refusal(format!(
+            "a variable called `{path}`, which is a constant"
+        )));
+    }
     Ok(match frames.reference(path) {
         Reference::Root(path) => dotted(path),
         Reference::Item { name, rest: "", .. } => name.to_owned(),
@@ -54,6 +59,9 @@ fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
 }
 
 fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
+    if let Some((decimals, grouped)) = value.decimals() {
+        return Ok(number(value, path, decimals, grouped));
+    }
     let text = match value.default {
         Some(default) => format!("({NOTHING}.include?({path}) ? '{default}' : {path}).to_s"),
         None if value.filter.is_some() => format!("{path}.to_s"),
@@ -63,7 +71,7 @@ fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
         None => text,
         Some(Filter::Upper) => format!("{text}.upcase"),
         Some(Filter::Lower) => format!("{text}.downcase"),
-        Some(Filter::Title) => format!("{text}.split(' ').map(&:capitalize).join(' ')"),
+        Some(Filter::Title) => format!("{text}.split(/ /, -1).map(&:capitalize).join(' ')"),
         Some(Filter::Trim) => format!("{text}.strip"),
         Some(Filter::Truncate(len)) => {
             let kept = len.saturating_sub(1);
@@ -73,21 +81,21 @@ fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
         Some(Filter::Date(pattern)) => {
             let words = date_pattern(pattern, strftime, str::to_owned);
             let words = words.ok_or_else(|| Refusal(format!("the date pattern {pattern:?}")))?;
-            format!("{path}.strftime('{words}')")
+            format!("({path}.respond_to?(:strftime) ? {path}.strftime('{words}') : {path})")
         }
-        Some(Filter::Number(pattern)) => {
-            let (decimals, grouped) = number_pattern(pattern);
-            let plain = format!("format('%.{decimals}f', {path})");
-            if grouped {
-                format!(
-                    "{plain}.sub(/\\d+/) {{ |d| d.reverse.scan(/\\d{{1,3}}/).join(',').reverse }}"
-                )
-            } else {
-                plain
-            }
-        }
-        Some(Filter::Money(currency)) => format!("format('%.{}f', {path})", money(currency).1),
+        // Written by `number`.
+        Some(Filter::Number(_) | Filter::Money(_)) => text,
     })
+}
+
+/// A number as text; nothing for what is no number.
+fn number(value: &Value<'_>, path: &str, decimals: usize, grouped: bool) -> String {
+    let sign = value.sign();
+    let mut text = format!("format('{sign}%.{decimals}f', (n * {NUDGE}).round({decimals}) + 0.0)");
+    if grouped {
+        text.push_str(".sub(/\\d+/) { |d| d.reverse.scan(/\\d{1,3}/).join(',').reverse }");
+    }
+    format!("Float({path}, exception: false)&.then {{ |n| {text} }}")
 }
 
 fn test(logic: &Logic, frames: &Frames, inner: bool) -> Result<String, Refusal> {
@@ -105,18 +113,41 @@ fn test(logic: &Logic, frames: &Frames, inner: bool) -> Result<String, Refusal> 
 
 fn atom(atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
     let path = path(&atom.path, frames)?;
-    let with = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+    let equal = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+    // Nil, or a text beside a number, would be an error.
+    let order = |sign: &str, value: &Json| {
+        let class = if value.is_string() {
+            "String"
+        } else {
+            "Numeric"
+        };
+        Ok(format!(
+            "({path}.is_a?({class}) && {path} {sign} {})",
+            literal(value)?
+        ))
+    };
+    let holds = |value: &Json| {
+        let takes = if value.is_string() {
+            "respond_to?(:include?)"
+        } else {
+            "is_a?(Array)"
+        };
+        Ok(format!(
+            "({path}.{takes} && {path}.include?({}))",
+            literal(value)?
+        ))
+    };
     match &atom.test {
         Test::Exists => Ok(format!("!{NOTHING}.include?({path})")),
         Test::Empty => Ok(format!("{NOTHING}.include?({path})")),
-        Test::Eq(value) => with("==", value),
-        Test::Ne(value) => with("!=", value),
-        Test::Gt(value) => with(">", value),
-        Test::Gte(value) => with(">=", value),
-        Test::Lt(value) => with("<", value),
-        Test::Lte(value) => with("<=", value),
-        Test::Contains(value) => Ok(format!("{path}.include?({})", literal(value)?)),
-        Test::Lacks(value) => Ok(format!("!{path}.include?({})", literal(value)?)),
+        Test::Eq(value) => equal("==", value),
+        Test::Ne(value) => equal("!=", value),
+        Test::Gt(value) => order(">", value),
+        Test::Gte(value) => order(">=", value),
+        Test::Lt(value) => order("<", value),
+        Test::Lte(value) => order("<=", value),
+        Test::Contains(value) => holds(value),
+        Test::Lacks(value) => holds(value).map(|test: String| format!("!{test}")),
     }
 }
 
@@ -148,15 +179,16 @@ impl Syntax for Erb {
         super::refuse_reserved(name, RESERVED)?;
         let list = path(list, frames)?;
         Ok(Loop {
-            open: format!("<% {list}.each_with_index do |{name}, {name}_at| %>"),
-            middle: format!("<% end %><% if {list}.empty? %>"),
+            open: format!("<% ({list} || []).each_with_index do |{name}, {name}_at| %>"),
+            middle: format!("<% end %><% if ({list} || []).empty? %>"),
             close: "<% end %>".to_owned(),
             end: "<% end %>".to_owned(),
         })
     }
 
-    fn literal(&self, text: &str, _: bool) -> String {
-        guarded(text, &[("<%", "<%%")], false, ("", ""))
+    /// Not `<%%`: Erubi, which Rails uses, takes all up to the next `%>` for text then.
+    fn literal(&self, text: &str, borders: Borders) -> String {
+        guarded(text, &[("<%", "<%= '<%' %>")], ("", ""), borders)
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {

@@ -70,6 +70,7 @@ fn of(dialect: Dialect) -> Facts {
             default: None,
             filter,
             context,
+            in_query: true,
         };
         syntax.value(&value, frames)
     };
@@ -133,6 +134,7 @@ fn example(syntax: &dyn Syntax) -> String {
         default: None,
         filter: None,
         context: Context::Text,
+        in_query: false,
     };
     let mut out = syntax.value(&value, &outside).unwrap_or_default();
     if let Ok(Some(branch)) = syntax.branch(&Logic::exists("plan"), &outside) {
@@ -158,7 +160,7 @@ fn about(dialect: Dialect) -> &'static str {
         }
         Dialect::SendGrid => "Dynamic templates of SendGrid.",
         Dialect::Mustache => {
-            "Mustache: conditions know only whether there is a value; a list's element hides variables of the same name."
+            "Mustache: conditions know only whether there is a value; names that an element of a list may hide, or that it may lack, are refused."
         }
         Dialect::Postmark => "Templates of Postmark (Mustachio).",
         Dialect::Go => {

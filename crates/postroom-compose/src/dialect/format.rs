@@ -125,12 +125,12 @@ pub(crate) fn filtered(text: &str, value: &Json, filter: Option<&Filter>) -> Str
         Some(Filter::Date(pattern)) => date(text, pattern),
         Some(Filter::Number(pattern)) => {
             let (decimals, grouped) = number_pattern(pattern);
-            number(value, decimals, grouped).unwrap_or_else(|| text.to_owned())
+            number(value, decimals, grouped).unwrap_or_default()
         }
         Some(Filter::Money(currency)) => {
             let (sign, decimals) = money(currency);
-            let amount = number(value, decimals, false).unwrap_or_else(|| text.to_owned());
-            format!("{sign}{amount}")
+            let amount = number(value, decimals, false);
+            amount.map_or_else(String::new, |amount| format!("{sign}{amount}"))
         }
     }
 }
@@ -148,18 +148,19 @@ pub(crate) fn encode(text: &str) -> String {
     out
 }
 
+/// Words between blanks, each with a capital and the rest small.
 fn title(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut begins = true;
-    for c in text.chars() {
-        if begins {
-            out.extend(c.to_uppercase());
-        } else {
-            out.extend(c.to_lowercase());
-        }
-        begins = c.is_whitespace();
-    }
-    out
+    let words = text.split(' ').map(|word| {
+        let mut chars = word.chars();
+        let first = chars.next().map(|first| {
+            // One letter may have a capital of two (`ß`), of which the second is small here.
+            let mut capital = first.to_uppercase();
+            let head: String = capital.next().into_iter().collect();
+            head + &capital.collect::<String>().to_lowercase()
+        });
+        first.unwrap_or_default() + &chars.as_str().to_lowercase()
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn truncate(text: &str, len: usize) -> String {
@@ -170,11 +171,16 @@ fn truncate(text: &str, len: usize) -> String {
     format!("{kept}…")
 }
 
+/// A number, or a text that is one, rounded half away from zero on its decimal digits; nothing for
+/// what is no number.
 fn number(value: &Json, decimals: usize, grouped: bool) -> Option<String> {
-    let value = value
-        .as_f64()
-        .or_else(|| value.as_str()?.trim().parse().ok())?;
-    let plain = format!("{value:.decimals$}");
+    let digits = match value {
+        Json::Number(number) if number.is_f64() => number.as_f64()?.to_string(),
+        Json::Number(number) => number.to_string(),
+        Json::String(text) => text.trim().parse::<f64>().ok()?.to_string(),
+        _ => return None,
+    };
+    let plain = rounded(&digits, decimals)?;
     if !grouped {
         return Some(plain);
     }
@@ -194,6 +200,51 @@ fn number(value: &Json, decimals: usize, grouped: bool) -> Option<String> {
         out.push_str(fraction);
     }
     Some(out)
+}
+
+/// Decimal digits rounded half away from zero; zero has no sign. `None` for what is no digits.
+fn rounded(number: &str, decimals: usize) -> Option<String> {
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", number),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let mut digits: Vec<u8> = whole.bytes().collect();
+    digits.extend(
+        fraction
+            .bytes()
+            .chain(std::iter::repeat(b'0'))
+            .take(decimals),
+    );
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    if fraction
+        .as_bytes()
+        .get(decimals)
+        .is_some_and(|next| *next >= b'5')
+    {
+        let mut carries = true;
+        for digit in digits.iter_mut().rev() {
+            carries = *digit == b'9';
+            *digit = if carries { b'0' } else { *digit + 1 };
+            if !carries {
+                break;
+            }
+        }
+        if carries {
+            digits.insert(0, b'1');
+        }
+    }
+    let sign = if digits.iter().all(|digit| *digit == b'0') {
+        ""
+    } else {
+        sign
+    };
+    let text: String = digits.into_iter().map(char::from).collect();
+    let (whole, fraction) = text.split_at(text.len().checked_sub(decimals)?);
+    let point = if decimals > 0 { "." } else { "" };
+    Some(format!("{sign}{whole}{point}{fraction}"))
 }
 
 const MONTHS: [&str; 12] = [

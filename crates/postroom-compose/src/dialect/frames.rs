@@ -5,8 +5,8 @@
 pub(crate) enum Frame {
     /// A loop: the name of its element and the list's path as it is written outside.
     Loop { name: String, list: String },
-    /// A section that makes paths relative to a value.
-    Section,
+    /// A section that makes paths relative to the value of that path.
+    Section(String),
 }
 
 /// All of them, innermost last.

@@ -8,10 +8,8 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
-    format::{date_pattern, money, number_pattern},
-    frames::Reference,
-    guarded,
+    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    format::date_pattern, frames::Reference, guarded,
 };
 
 pub(super) struct Go;
@@ -36,34 +34,66 @@ fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
     })
 }
 
-/// What a value becomes before it is escaped; `quote` is the quote of strings.
-fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
-    let quote = if value.context.is_html() && value.context != Context::Text {
-        '`'
-    } else {
-        '"'
-    };
-    let start = match value.default {
-        Some(default) => format!("or {path} {quote}{default}{quote}"),
-        None => path.to_owned(),
-    };
-    let format = |decimals: usize| format!("printf {quote}%.{decimals}f{quote} {path}");
+/// Whether there is something at `path`: the type of nothing is `<nil>`, whose first character is
+/// number 60.
+fn given(path: &str) -> String {
+    format!("ne (index (printf `%T` {path}) 0) 60")
+}
+
+fn is_float(path: &str) -> String {
+    format!("eq (printf `%T` {path}) `float64`")
+}
+
+/// A number rounded; nothing for what is none. Zero has no sign.
+fn number(value: &Value<'_>, path: &str, decimals: usize) -> String {
+    let zero = format!("{:.decimals$}", 0.0);
+    format!(
+        "{{{{ if {} }}}}{}{{{{ with printf `%.{decimals}f` {path} }}}}{{{{ if eq . `-{zero}` }}}}{zero}{{{{ else }}}}\
+         {{{{ . }}}}{{{{ end }}}}{{{{ end }}}}{{{{ end }}}}",
+        is_float(path),
+        value.sign(),
+    )
+}
+
+/// What a value becomes before it is escaped; `escapes` are the functions after it.
+fn written(value: &Value<'_>, path: &str, escapes: &str) -> Result<String, Refusal> {
+    if let Some(default) = value.default {
+        return Ok(format!("{{{{ or {path} `{default}`{escapes} }}}}"));
+    }
     match value.filter {
-        None => Ok(start),
+        None => {}
         Some(Filter::Date(pattern)) => {
             let words = date_pattern(pattern, layout, str::to_owned);
             let words = words.filter(|_| !pattern.contains(|c: char| c.is_ascii_digit()));
             let words = words.ok_or_else(|| Refusal(format!("the date pattern {pattern:?}")))?;
-            Ok(format!("{path}.Format {quote}{words}{quote}"))
+            return Ok(format!(
+                "{{{{ if {path} }}}}{{{{ {path}.Format `{words}`{escapes} }}}}{{{{ end }}}}"
+            ));
         }
-        Some(Filter::Number(pattern)) => match number_pattern(pattern) {
-            (_, true) => Err(Refusal("numbers with separated thousands".to_owned())),
-            (decimals, false) => Ok(format(decimals)),
+        Some(Filter::Number(_) | Filter::Money(_)) => match value.decimals() {
+            Some((decimals, false)) => return Ok(number(value, path, decimals)),
+            _ => return Err(Refusal("numbers with separated thousands".to_owned())),
         },
-        Some(Filter::Money(currency)) => Ok(format(money(currency).1)),
-        Some(Filter::UrlEncode) => Ok(format!("{start} | urlquery")),
-        Some(other) => Err(Refusal(format!("the filter {}", other.name()))),
+        Some(Filter::UrlEncode) if value.in_query => {}
+        Some(Filter::UrlEncode) => {
+            let hint = "the filter urlencode outside of a query, because it writes a blank as `+`";
+            return Err(Refusal(hint.to_owned()));
+        }
+        Some(other) => return Err(Refusal(format!("the filter {}", other.name()))),
     }
+    let plain = format!("{{{{ {path}{escapes} }}}}");
+    let given = given(path);
+    Ok(match value.kind {
+        Some(
+            VariableType::String | VariableType::Url | VariableType::Html | VariableType::Date,
+        ) => format!("{{{{ or {path} ``{escapes} }}}}"),
+        Some(VariableType::Bool) => format!("{{{{ if {given} }}}}{plain}{{{{ end }}}}"),
+        // A million would be printed as `1e+06`.
+        _ => format!(
+            "{{{{ if {} }}}}{{{{ printf `%.15g` {path} }}}}{{{{ else if {given} }}}}{plain}{{{{ end }}}}",
+            is_float(path)
+        ),
+    })
 }
 
 fn test(logic: &Logic, frames: &Frames) -> Result<String, Refusal> {
@@ -84,49 +114,99 @@ fn test(logic: &Logic, frames: &Frames) -> Result<String, Refusal> {
 
 fn atom(atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
     let path = path(&atom.path, frames)?;
-    let with = |word: &str, value: &Json| match value {
-        Json::String(text) if text.contains(['"', '`', '\\', '<', '>', '&', '{', '}', '\n']) => {
-            Err(Refusal(format!("a comparison with {text:?}")))
-        }
-        // Printed, so that a missing value is different instead of an error.
-        Json::String(text) if matches!(word, "eq" | "ne") => {
-            Ok(format!("{word} (print {path}) `{text}`"))
-        }
-        Json::String(text) => Ok(format!("{word} {path} `{text}`")),
-        Json::Number(number) if matches!(word, "eq" | "ne") => {
-            Ok(format!("{word} (print {path}) `{number}`"))
-        }
-        Json::Number(number) => {
-            let float = number.as_f64().unwrap_or_default();
-            Ok(format!("{word} {path} {float:?}"))
-        }
-        other => Err(Refusal(format!("a comparison with {other}"))),
-    };
     match &atom.test {
         Test::Exists => Ok(path),
         Test::Empty => Ok(format!("not {path}")),
-        Test::Eq(value) => with("eq", value),
-        Test::Ne(value) => with("ne", value),
-        Test::Gt(value) => with("gt", value),
-        Test::Gte(value) => with("ge", value),
-        Test::Lt(value) => with("lt", value),
-        Test::Lte(value) => with("le", value),
+        Test::Eq(value) => equal(&path, value),
+        Test::Ne(value) => Ok(format!("not ({})", equal(&path, value)?)),
+        Test::Gt(value) => order("gt", &path, value),
+        Test::Gte(value) => order("ge", &path, value),
+        Test::Lt(value) => order("lt", &path, value),
+        Test::Lte(value) => order("le", &path, value),
         Test::Contains(_) | Test::Lacks(_) => Err(Refusal("the operator contains".to_owned())),
     }
+}
+
+/// Printed, so that a missing value is different instead of an error.
+fn equal(path: &str, value: &Json) -> Result<String, Refusal> {
+    match value {
+        Json::String(text) => {
+            let same = format!("eq (print {path}) {}", string(text)?);
+            // Only texts that look like something else have to be told apart from it.
+            let odd = text.parse::<f64>().is_ok() || matches!(text.as_str(), "true" | "false");
+            Ok(if odd {
+                format!("and (eq (printf `%T` {path}) `string`) ({same})")
+            } else {
+                same
+            })
+        }
+        Json::Number(number) => {
+            let mut same = format!("eq (print {path}) `{number}`");
+            let float = number.as_f64().unwrap_or_default();
+            if float.abs() >= 1e6 {
+                same.push_str(&format!(" `{}`", scientific(float)));
+            }
+            Ok(format!("and (ne (printf `%T` {path}) `string`) ({same})"))
+        }
+        other => Err(Refusal(format!("a comparison with {other}"))),
+    }
+}
+
+/// A number as Go prints one from a million on.
+fn scientific(float: f64) -> String {
+    let text = format!("{float:e}");
+    match text.split_once('e') {
+        Some((digits, power)) => format!("{digits}e+{power:0>2}"),
+        None => text,
+    }
+}
+
+/// Values of another type, and none, would be an error.
+fn order(word: &str, path: &str, value: &Json) -> Result<String, Refusal> {
+    match value {
+        Json::String(text) => Ok(format!(
+            "and (eq (printf `%T` {path}) `string`) ({word} {path} {})",
+            string(text)?
+        )),
+        Json::Number(number) => {
+            let float = number.as_f64().unwrap_or_default();
+            Ok(format!(
+                "and ({}) ({word} {path} {float:?})",
+                is_float(path)
+            ))
+        }
+        other => Err(Refusal(format!("a comparison with {other}"))),
+    }
+}
+
+fn string(text: &str) -> Result<String, Refusal> {
+    if text.contains(['"', '`', '\\', '<', '>', '&', '{', '}', '\n']) {
+        return Err(Refusal(format!("a comparison with {text:?}")));
+    }
+    Ok(format!("`{text}`"))
 }
 
 impl Syntax for Go {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
         let path = path(value.path, frames)?;
-        let mut expression = expression(value, &path)?;
-        let encodes = value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode));
+        let encodes = value.context.is_part() || matches!(value.filter, Some(Filter::UrlEncode));
+        let unreserved = matches!(value.kind, Some(VariableType::Number | VariableType::Bool));
+        if value.context.is_part() && !value.in_query && !unreserved {
+            let hint = "a variable in a URL before its query, because it writes a blank as `+`";
+            return Err(Refusal(hint.to_owned()));
+        }
+        let mut escapes = String::new();
         if encodes {
-            expression.push_str(" | urlquery");
+            escapes.push_str(" | urlquery");
         }
         if value.context.is_html() && !value.is_trusted() {
-            expression.push_str(" | html");
+            escapes.push_str(" | html");
         }
-        Ok(format!("{{{{ {expression} }}}}"))
+        let place = frames.reference(value.path);
+        if !matches!(place, Reference::Root(_) | Reference::Item { .. }) && value.filter.is_none() {
+            return Ok(format!("{{{{ {path}{escapes} }}}}"));
+        }
+        written(value, &path, &escapes)
     }
 
     fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal> {
@@ -150,21 +230,15 @@ impl Syntax for Go {
         })
     }
 
-    fn literal(&self, text: &str, before_tag: bool) -> String {
-        guarded(
-            text,
-            &[("{{", "{{ \"{{\" }}")],
-            before_tag,
-            ("{", "{{ \"{\" }}"),
-        )
+    fn literal(&self, text: &str, borders: Borders) -> String {
+        let marks = [("{{", "{{ \"{{\" }}")];
+        guarded(text, &marks, ("{", "{{ \"{\" }}"), borders)
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {
-        let formats = matches!(
-            value.filter,
-            Some(Filter::Date(_) | Filter::Number(_) | Filter::Money(_))
-        );
-        !formats && value.kind != Some(VariableType::Html) && value.context != Context::Url
+        let text = matches!(value.kind, Some(VariableType::String | VariableType::Url));
+        let filtered = matches!(value.filter, None | Some(Filter::UrlEncode));
+        text && filtered && value.context != Context::Url
     }
 }
 

@@ -6,10 +6,10 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
     format::date_pattern,
     frames::{Frame, Reference},
-    guarded,
+    joined,
 };
 
 /// Handlebars or SendGrid.
@@ -20,33 +20,95 @@ pub(super) struct Handlebars {
 pub(super) const HANDLEBARS: Handlebars = Handlebars { sendgrid: false };
 pub(super) const SENDGRID: Handlebars = Handlebars { sendgrid: true };
 
-fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
-    let loops = frames
-        .0
-        .iter()
-        .filter(|frame| matches!(frame, Frame::Loop { .. }))
-        .count();
-    Ok(match frames.reference(path) {
-        // Two loops over one list give one step up, so from further in the way is not counted.
-        Reference::Root(path) if loops > 1 => format!("@root.{path}"),
-        Reference::Root(path) => format!("{}{path}", "../".repeat(loops)),
-        Reference::Item {
-            up: 0, rest: "", ..
-        } => "this".to_owned(),
-        Reference::Item { up: 0, rest, .. } => format!("this.{rest}"),
-        Reference::Item { up, rest: "", .. } => format!("{}this", "../".repeat(up)),
-        Reference::Item { up, rest, .. } => format!("{}{rest}", "../".repeat(up)),
-        Reference::Index(_) => {
-            return Err(Refusal(
-                "positions in a loop, which it counts from 0".to_owned(),
-            ));
-        }
-        Reference::First(place) => format!("@{}first", "../".repeat(place.loops_in)),
-        Reference::Last(place) => format!("@{}last", "../".repeat(place.loops_in)),
-    })
-}
+/// Words that the language or its helpers keep for themselves.
+const RESERVED: &[&str] = &[
+    "as",
+    "blockHelperMissing",
+    "each",
+    "else",
+    "equals",
+    "false",
+    "formatDate",
+    "greaterThan",
+    "helperMissing",
+    "if",
+    "insert",
+    "lessThan",
+    "log",
+    "lookup",
+    "notEquals",
+    "null",
+    "this",
+    "true",
+    "undefined",
+    "unless",
+    "with",
+];
 
 impl Handlebars {
+    fn path(&self, path: &str, frames: &Frames) -> Result<String, Refusal> {
+        let loops = frames
+            .0
+            .iter()
+            .filter(|frame| matches!(frame, Frame::Loop { .. }))
+            .count();
+        Ok(match frames.reference(path) {
+            Reference::Root(path) => {
+                super::refuse_reserved(path, RESERVED)?;
+                // Two loops over one list give one step up, so from further in the way is not counted.
+                match loops {
+                    0 => path.to_owned(),
+                    1 => format!("../{path}"),
+                    _ => format!("@root.{path}"),
+                }
+            }
+            // Names of elements, which SendGrid does not have, need no steps.
+            Reference::Item { name, rest: "", .. } if !self.sendgrid => name.to_owned(),
+            Reference::Item { name, rest, .. } if !self.sendgrid => format!("{name}.{rest}"),
+            Reference::Item {
+                up: 0, rest: "", ..
+            } => "this".to_owned(),
+            Reference::Item { up: 0, rest, .. } => format!("this.{rest}"),
+            Reference::Item { up, name, rest } => {
+                self.steps_are_sure(frames, up, name)?;
+                let rest = if rest.is_empty() { "this" } else { rest };
+                format!("{}{rest}", "../".repeat(up))
+            }
+            Reference::Index(_) => {
+                return Err(Refusal(
+                    "positions in a loop, which it counts from 0".to_owned(),
+                ));
+            }
+            Reference::First(place) => format!("@{}first", "../".repeat(place.loops_in)),
+            Reference::Last(place) => format!("@{}last", "../".repeat(place.loops_in)),
+        })
+    }
+
+    /// Two elements that are the same give one step up: a list inside must be one of an element.
+    fn steps_are_sure(&self, frames: &Frames, up: usize, name: &str) -> Result<(), Refusal> {
+        let begin = frames.0.len().saturating_sub(up);
+        let nested = frames
+            .0
+            .iter()
+            .enumerate()
+            .skip(begin)
+            .all(|(index, frame)| {
+                let outer = frames.0.get(..index).unwrap_or_default().to_vec();
+                match frame {
+                    Frame::Loop { list, .. } => {
+                        matches!(Frames(outer).reference(list), Reference::Item { up: 0, .. })
+                    }
+                    Frame::Section(_) => true,
+                }
+            });
+        if nested {
+            return Ok(());
+        }
+        Err(Refusal(format!(
+            "`{name}` inside a loop over a list that is not its own"
+        )))
+    }
+
     fn compare(
         &self,
         helper: &str,
@@ -79,7 +141,7 @@ impl Handlebars {
 
 impl Syntax for Handlebars {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
-        let path = path(value.path, frames)?;
+        let path = self.path(value.path, frames)?;
         if let (Some(Filter::Date(pattern)), true) = (value.filter, self.sendgrid) {
             let words = date_pattern(pattern, moment, str::to_owned);
             let words = words.ok_or_else(|| Refusal(format!("the date pattern {pattern:?}")))?;
@@ -96,9 +158,7 @@ impl Syntax for Handlebars {
         if let Some(default) = value.default {
             return Ok(format!("{{{{insert {path} \"default={default}\"}}}}"));
         }
-        // A declared URL holds nothing to escape; escaped, its `=` would become an entity.
-        let url = value.context == Context::Url && value.kind == Some(VariableType::Url);
-        Ok(if url || !value.context.is_html() || value.is_trusted() {
+        Ok(if !value.context.is_html() || value.is_trusted() {
             format!("{{{{{{{path}}}}}}}")
         } else {
             format!("{{{{{path}}}}}")
@@ -109,7 +169,7 @@ impl Syntax for Handlebars {
         let Logic::Atom(Atom { path: name, test }) = logic else {
             return Ok(None);
         };
-        let path = path(name, frames)?;
+        let path = self.path(name, frames)?;
         let branch = match test {
             Test::Exists | Test::Empty => Branch {
                 open: format!("{{{{#if {path}}}}}"),
@@ -131,29 +191,82 @@ impl Syntax for Handlebars {
         Ok(Some(branch))
     }
 
-    fn each(&self, list: &str, _: &str, frames: &Frames) -> Result<Loop, Refusal> {
+    fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
+        let list = self.path(list, frames)?;
+        super::refuse_reserved(name, RESERVED)?;
+        let named = if self.sendgrid {
+            String::new()
+        } else {
+            format!(" as |{name}|")
+        };
         Ok(Loop {
-            open: format!("{{{{#each {}}}}}", path(list, frames)?),
+            open: format!("{{{{#each {list}{named}}}}}"),
             middle: "{{else}}".to_owned(),
             close: "{{/each}}".to_owned(),
             end: "{{/each}}".to_owned(),
         })
     }
 
-    fn literal(&self, text: &str, before_tag: bool) -> String {
-        let text = if before_tag && text.ends_with('\\') {
-            format!("{text}\\")
+    fn literal(&self, text: &str, borders: Borders) -> String {
+        let mut text = if self.sendgrid {
+            joined(text, borders)
         } else {
-            text.to_owned()
+            braced(text, borders)
         };
-        // After a backslash the sign of an escape would itself be escaped.
-        let marks = [("\\{{", "\\{\u{2060}"), ("{{", "\\{{")];
-        guarded(&text, &marks, before_tag, ("{", "{\u{2060}"))
+        // A backslash before a tag would make it text; two are one.
+        if borders.before_tag && text.ends_with('\\') {
+            text.push('\\');
+        }
+        text
+    }
+
+    fn before_values(&self) -> &'static str {
+        // Two numbers with nothing before them would be added.
+        if self.sendgrid {
+            "\u{2060}"
+        } else {
+            "{{lookup \"\" 0}}"
+        }
+    }
+
+    fn takes_lines(&self) -> bool {
+        true
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {
         self.sendgrid && value.context == Context::Text && value.filter.is_none()
     }
+}
+
+/// Text whose braces are none of the language's. Where an escape cannot say a brace, because there is
+/// a backslash before it or a tag right beside it, it is looked up in a string.
+fn braced(text: &str, borders: Borders) -> String {
+    const OPENING: &str = "{{lookup \"{\" 0}}";
+    const CLOSING: &str = "{{lookup \"}\" 0}}";
+    let mut out = String::with_capacity(text.len());
+    let mut after_tag = borders.after_tag;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let (kept, taken) = match c {
+            '{' if rest.starts_with("{{") && out.ends_with('\\') => {
+                out.push('\\');
+                (OPENING, 1)
+            }
+            '{' if rest.starts_with("{{") => ("\\{{", 2),
+            '{' if rest.len() == 1 && borders.before_tag => {
+                if out.ends_with('\\') {
+                    out.push('\\');
+                }
+                (OPENING, 1)
+            }
+            '}' if after_tag => (CLOSING, 1),
+            c => (rest.get(..c.len_utf8()).unwrap_or_default(), c.len_utf8()),
+        };
+        out.push_str(kept);
+        after_tag = kept == CLOSING || kept == OPENING;
+        rest = rest.get(taken..).unwrap_or_default();
+    }
+    out
 }
 
 fn moment(word: &str) -> Option<&'static str> {

@@ -6,8 +6,8 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
-    format::{date_pattern, money, number_pattern, strftime},
+    Atom, Borders, Branch, Context, Frames, Logic, Loop, NUDGE, Refusal, Syntax, Test, Value,
+    format::{date_pattern, strftime},
     frames::Reference,
     guarded,
 };
@@ -23,6 +23,21 @@ const RESERVED: &[&str] = &[
     "or", "self", "true", "True",
 ];
 
+/// Methods of a dictionary, which a dot would find before the fields.
+const METHODS: &[&str] = &[
+    "clear",
+    "copy",
+    "fromkeys",
+    "get",
+    "items",
+    "keys",
+    "pop",
+    "popitem",
+    "setdefault",
+    "update",
+    "values",
+];
+
 pub(super) const JINJA: Jinja = Jinja { django: false };
 pub(super) const DJANGO: Jinja = Jinja { django: true };
 
@@ -30,9 +45,9 @@ impl Jinja {
     fn path(&self, path: &str, frames: &Frames) -> Result<String, Refusal> {
         super::refuse_reserved(path, RESERVED)?;
         Ok(match frames.reference(path) {
-            Reference::Root(path) => path.to_owned(),
+            Reference::Root(path) => self.dotted(path),
             Reference::Item { name, rest: "", .. } => name.to_owned(),
-            Reference::Item { name, rest, .. } => format!("{name}.{rest}"),
+            Reference::Item { name, rest, .. } => self.dotted(&format!("{name}.{rest}")),
             Reference::Index(place) | Reference::First(place) | Reference::Last(place) => {
                 let field = match (frames.reference(path), self.django) {
                     (Reference::First(_), _) => "first",
@@ -53,6 +68,47 @@ impl Jinja {
         })
     }
 
+    /// Fields with names of the methods of a dictionary are looked up in brackets.
+    fn dotted(&self, path: &str) -> String {
+        if self.django {
+            return path.to_owned();
+        }
+        let mut out = String::new();
+        for part in path.split('.') {
+            if out.is_empty() {
+                out.push_str(part);
+            } else if METHODS.contains(&part) {
+                out.push_str(&format!("['{part}']"));
+            } else {
+                out.push_str(&format!(".{part}"));
+            }
+        }
+        out
+    }
+
+    /// A number as text; nothing for what is no number.
+    fn number(&self, value: &Value<'_>, path: &str, decimals: usize, grouped: bool) -> String {
+        let sign = value.sign();
+        if self.django {
+            let places = if grouped { 'g' } else { 'u' };
+            let number = format!("{path}|floatformat:'{decimals}{places}'");
+            if sign.is_empty() {
+                return format!("{{{{ {number} }}}}");
+            }
+            return format!(
+                "{{% with n={number} %}}{{% if n %}}{sign}{{{{ n }}}}{{% endif %}}{{% endwith %}}"
+            );
+        }
+        let number = format!("{path}|default(none)|float(none)");
+        let rounded = format!("({number} * {NUDGE})|round({decimals}) + 0");
+        let text = if grouped {
+            format!("'{{:,.{decimals}f}}'.format({rounded})")
+        } else {
+            format!("'%.{decimals}f'|format({rounded})")
+        };
+        format!("{{% if {number} is number %}}{sign}{{{{ {text} }}}}{{% endif %}}")
+    }
+
     fn filters(&self, value: &Value<'_>) -> Result<String, Refusal> {
         let Some(filter) = value.filter else {
             return Ok(String::new());
@@ -61,7 +117,8 @@ impl Jinja {
         Ok(match filter {
             Filter::Upper => "|upper".to_owned(),
             Filter::Lower => "|lower".to_owned(),
-            Filter::Title => "|title".to_owned(),
+            Filter::Title if self.django => return Err(Refusal("the filter title".to_owned())),
+            Filter::Title => "|string".to_owned(),
             Filter::Trim if self.django => return Err(Refusal("the filter trim".to_owned())),
             Filter::Trim => "|trim".to_owned(),
             Filter::Truncate(len) if self.django => format!("|truncatechars:{len}"),
@@ -86,22 +143,9 @@ impl Jinja {
                     date_pattern(words, strftime, str::to_owned).ok_or_else(|| pattern(words))?;
                 format!(".strftime('{words}')")
             }
-            Filter::Number(words) => {
-                let (decimals, grouped) = number_pattern(words);
-                self.number(decimals, grouped)
-            }
-            Filter::Money(currency) => self.number(money(currency).1, false),
+            // Written by `number`.
+            Filter::Number(_) | Filter::Money(_) => String::new(),
         })
-    }
-
-    fn number(&self, decimals: usize, grouped: bool) -> String {
-        match (self.django, grouped) {
-            (true, true) => format!("|floatformat:'{decimals}g'"),
-            (true, false) => format!("|floatformat:'{decimals}u'"),
-            // The value is put in by `value`, which knows the path.
-            (false, true) => format!("{{:,.{decimals}f}}"),
-            (false, false) => format!("{{:.{decimals}f}}"),
-        }
     }
 
     fn url_encode(&self) -> String {
@@ -144,18 +188,41 @@ impl Jinja {
 
     fn atom(&self, atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
         let path = self.path(&atom.path, frames)?;
-        let with = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+        let equal = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+        // Null, or a text beside a number, would be an error to Jinja; it is false to Django.
+        let order = |sign: &str, value: &Json| {
+            let kind = if value.is_string() {
+                "string"
+            } else {
+                "number"
+            };
+            let test = format!("{path} {sign} {}", literal(value)?);
+            Ok(if self.django {
+                test
+            } else {
+                format!("{path} is {kind} and {test}")
+            })
+        };
+        let holds = |value: &Json| -> Result<String, Refusal> {
+            let test = format!("{} in {path}", literal(value)?);
+            Ok(match (self.django, value.is_string()) {
+                (true, _) => test,
+                (false, true) => format!("{path} is iterable and {test}"),
+                (false, false) => format!("{path} is iterable and {path} is not string and {test}"),
+            })
+        };
         match &atom.test {
             Test::Exists => Ok(path),
             Test::Empty => Ok(format!("not {path}")),
-            Test::Eq(value) => with("==", value),
-            Test::Ne(value) => with("!=", value),
-            Test::Gt(value) => with(">", value),
-            Test::Gte(value) => with(">=", value),
-            Test::Lt(value) => with("<", value),
-            Test::Lte(value) => with("<=", value),
-            Test::Contains(value) => Ok(format!("{} in {path}", literal(value)?)),
-            Test::Lacks(value) => Ok(format!("{} not in {path}", literal(value)?)),
+            Test::Eq(value) => equal("==", value),
+            Test::Ne(value) => equal("!=", value),
+            Test::Gt(value) => order(">", value),
+            Test::Gte(value) => order(">=", value),
+            Test::Lt(value) => order("<", value),
+            Test::Lte(value) => order("<=", value),
+            Test::Contains(value) => holds(value),
+            Test::Lacks(value) if self.django => Ok(format!("not {}", holds(value)?)),
+            Test::Lacks(value) => Ok(format!("not ({})", holds(value)?)),
         }
     }
 }
@@ -163,19 +230,30 @@ impl Jinja {
 impl Syntax for Jinja {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
         let path = self.path(value.path, frames)?;
-        let mut expression = path.clone();
-        if let Some(default) = value.default {
-            expression = if self.django {
-                format!("{path}|default:'{default}'")
-            } else {
-                format!("{path}|default('{default}', true)")
-            };
+        if let Some((decimals, grouped)) = value.decimals() {
+            return Ok(self.number(value, &path, decimals, grouped));
         }
+        let given = matches!(
+            frames.reference(value.path),
+            Reference::Root(_) | Reference::Item { .. }
+        );
+        let mut expression = match (value.default, self.django) {
+            (Some(default), true) => format!("{path}|default:'{default}'"),
+            (Some(default), false) => format!("{path}|default('{default}', true)"),
+            (None, _) if !given => path.clone(),
+            // Null is printed as `None`.
+            (None, true) => format!("{path}|default_if_none:''"),
+            (None, false) => format!("{path}|default('', {path} is none)"),
+        };
+        let filters = self.filters(value)?;
         match value.filter {
-            Some(Filter::Number(_) | Filter::Money(_)) if !self.django => {
-                expression = format!("'{}'.format({path})", self.filters(value)?);
+            Some(Filter::Date(_)) if self.django => expression = format!("{path}{filters}"),
+            Some(Filter::Date(_)) => expression = format!("({path}{filters} if {path} else '')"),
+            Some(Filter::Title) => {
+                let words = "split(' ')|map('capitalize')|join(' ')";
+                expression = format!("({expression}{filters}).{words}");
             }
-            _ => expression.push_str(&self.filters(value)?),
+            _ => expression.push_str(&filters),
         }
         let encodes = value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode));
         if encodes {
@@ -207,6 +285,12 @@ impl Syntax for Jinja {
         } else {
             "{% else %}"
         };
+        // Null is no list to Jinja.
+        let list = if self.django {
+            list
+        } else {
+            format!("{list} or []")
+        };
         Ok(Loop {
             open: format!("{{% for {name} in {list} %}}"),
             middle: empty.to_owned(),
@@ -215,26 +299,22 @@ impl Syntax for Jinja {
         })
     }
 
-    fn literal(&self, text: &str, before_tag: bool) -> String {
+    fn literal(&self, text: &str, borders: Borders) -> String {
         if self.django {
             let marks = [
                 ("{{", "{% templatetag openvariable %}"),
                 ("{%", "{% templatetag openblock %}"),
                 ("{#", "{% templatetag opencomment %}"),
             ];
-            return guarded(
-                text,
-                &marks,
-                before_tag,
-                ("{", "{% templatetag openbrace %}"),
-            );
+            let end = ("{", "{% templatetag openbrace %}");
+            return guarded(text, &marks, end, borders);
         }
         let marks = [
             ("{{", "{{ '{{' }}"),
             ("{%", "{{ '{%' }}"),
             ("{#", "{{ '{#' }}"),
         ];
-        guarded(text, &marks, before_tag, ("{", "{{ '{' }}"))
+        guarded(text, &marks, ("{", "{{ '{' }}"), borders)
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {

@@ -5,13 +5,17 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
-    format::{date_pattern, money, number_pattern, strftime},
+    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    format::{date_pattern, strftime},
     frames::Reference,
     guarded,
 };
 
 pub(super) struct Liquid;
+
+/// Percent-encoding, of which engines leave different signs out; an apostrophe cannot be said but as
+/// an entity.
+const ENCODED: &str = " | url_encode | replace: '+', '%20' | replace: '*', '%2A' | replace: '!', '%21' | replace: '(', '%28' | replace: ')', '%29' | escape | replace: '&#39;', '%27'";
 
 /// Words of conditions, and names that loops give.
 const RESERVED: &[&str] = &[
@@ -39,9 +43,8 @@ fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
     }
 }
 
-/// The value's filters, and what follows when it needs more than one tag.
-fn filters(value: &Value<'_>, path: &str) -> Result<Vec<String>, Refusal> {
-    let one = |filter: String| Ok(vec![format!("{path}{filter}")]);
+fn filters(value: &Value<'_>) -> Result<String, Refusal> {
+    let one = |filter: String| Ok(filter);
     let Some(filter) = value.filter else {
         return one(String::new());
     };
@@ -51,35 +54,38 @@ fn filters(value: &Value<'_>, path: &str) -> Result<Vec<String>, Refusal> {
         Filter::Title => Err(Refusal("the filter title".to_owned())),
         Filter::Trim => one(" | strip".to_owned()),
         Filter::Truncate(len) => one(format!(" | truncate: {len}, '…'")),
-        Filter::UrlEncode => one(" | url_encode | replace: '+', '%20'".to_owned()),
+        Filter::UrlEncode => one(ENCODED.to_owned()),
         Filter::Date(pattern) => {
             let words = date_pattern(pattern, strftime, str::to_owned);
             let words = words.ok_or_else(|| Refusal(format!("the date pattern {pattern:?}")))?;
             one(format!(" | date: '{words}'"))
         }
-        Filter::Number(pattern) => {
-            let (decimals, grouped) = number_pattern(pattern);
-            if grouped {
-                return Err(Refusal("numbers with separated thousands".to_owned()));
-            }
-            Ok(number(path, decimals))
-        }
-        Filter::Money(currency) => Ok(number(path, money(currency).1)),
+        // Written by `number`.
+        Filter::Number(_) | Filter::Money(_) => Ok(String::new()),
     }
 }
 
-/// Whole part and decimals, which Liquid does not fill up with zeros.
-fn number(path: &str, decimals: usize) -> Vec<String> {
-    if decimals == 0 {
-        return vec![format!("{path} | round")];
-    }
-    let scale = 10_u64.pow(u32::try_from(decimals).unwrap_or(2));
-    let scaled = format!("{path} | times: {scale} | round");
+/// A number rounded, with its decimals, which Liquid does not fill up with zeros. Division and the
+/// rest are of the amount without its sign: Liquid rounds them down.
+fn number(path: &str, sign: &str, decimals: usize) -> String {
     let zeros = "0".repeat(decimals);
-    vec![
-        format!("{scaled} | divided_by: {scale} | floor"),
-        format!("{scaled} | modulo: {scale} | prepend: '{zeros}' | slice: -{decimals}, {decimals}"),
-    ]
+    let amount = format!(
+        "{path} | abs | times: 1{zeros}.{:0>width$} | round",
+        4,
+        width = 16 - decimals
+    );
+    let digits = if decimals == 0 {
+        "{{ pr_n }}".to_owned()
+    } else {
+        format!(
+            "{{{{ pr_n | divided_by: 1{zeros} | floor }}}}.{{{{ pr_n | modulo: 1{zeros} | prepend: '{zeros}' | slice: -{decimals}, {decimals} }}}}"
+        )
+    };
+    format!(
+        "{{% if {path} != nil and {path} != '' %}}{{% assign pr_n = {amount} %}}\
+         {{% assign pr_s = {path} | times: 1 | append: '' | slice: 0 %}}{sign}\
+         {{% if pr_s == '-' and pr_n != 0 %}}-{{% endif %}}{digits}{{% endif %}}"
+    )
 }
 
 fn expression(logic: &Logic, frames: &Frames) -> Result<Option<String>, Refusal> {
@@ -107,15 +113,20 @@ fn expression(logic: &Logic, frames: &Frames) -> Result<Option<String>, Refusal>
 fn atom(atom: &Atom, frames: &Frames) -> Result<Option<String>, Refusal> {
     let path = path(&atom.path, frames)?;
     let with = |sign: &str, value: &Json| Ok(Some(format!("{path} {sign} {}", literal(value)?)));
+    let order = |sign: &str, value: &Json| {
+        let value = literal(value)?;
+        Ok(Some(format!("{path} != nil and {path} {sign} {value}")))
+    };
     match &atom.test {
         Test::Exists => Ok(Some(exists(&path, frames, &atom.path))),
         Test::Empty | Test::Lacks(_) => Ok(None),
         Test::Eq(value) => with("==", value),
         Test::Ne(value) => with("!=", value),
-        Test::Gt(value) => with(">", value),
-        Test::Gte(value) => with(">=", value),
-        Test::Lt(value) => with("<", value),
-        Test::Lte(value) => with("<=", value),
+        // Nothing counts as zero to engines in JavaScript.
+        Test::Gt(value) => order(">", value),
+        Test::Gte(value) => order(">=", value),
+        Test::Lt(value) => order("<", value),
+        Test::Lte(value) => order("<=", value),
         Test::Contains(value) => with("contains", value),
     }
 }
@@ -131,26 +142,23 @@ fn exists(path: &str, frames: &Frames, name: &str) -> String {
 impl Syntax for Liquid {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
         let path = path(value.path, frames)?;
+        match value.decimals() {
+            Some((_, true)) => return Err(Refusal("numbers with separated thousands".to_owned())),
+            Some((decimals, false)) => return Ok(number(&path, &value.sign(), decimals)),
+            None => {}
+        }
         let start = match value.default {
             Some(default) => format!("{path} | default: '{default}'"),
             None => path,
         };
-        let mut parts = filters(value, &start)?;
-        let encodes = value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode));
-        let escapes = value.context.is_html() && !value.is_trusted();
-        for part in &mut parts {
-            if encodes {
-                part.push_str(" | url_encode | replace: '+', '%20'");
-            }
-            if escapes {
-                part.push_str(" | escape");
-            }
+        let mut expression = start + &filters(value)?;
+        if value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode)) {
+            expression.push_str(ENCODED);
         }
-        let tags: Vec<String> = parts
-            .iter()
-            .map(|part| format!("{{{{ {part} }}}}"))
-            .collect();
-        Ok(tags.join("."))
+        if value.context.is_html() && !value.is_trusted() {
+            expression.push_str(" | escape");
+        }
+        Ok(format!("{{{{ {expression} }}}}"))
     }
 
     fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal> {
@@ -186,12 +194,12 @@ impl Syntax for Liquid {
         })
     }
 
-    fn literal(&self, text: &str, before_tag: bool) -> String {
+    fn literal(&self, text: &str, borders: Borders) -> String {
         let marks = [
             ("{{", "{% raw %}{{{% endraw %}"),
             ("{%", "{% raw %}{%{% endraw %}"),
         ];
-        guarded(text, &marks, before_tag, ("{", "{{ '{' }}"))
+        guarded(text, &marks, ("{", "{{ '{' }}"), borders)
     }
 
     fn takes_default(&self, value: &Value<'_>) -> bool {

@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 use crate::model::Filter;
 
 use super::{
-    Atom, Branch, Frames, Logic, Loop, Refusal, Syntax, Test, Value, frames::Reference, guarded,
+    Atom, Borders, Branch, Frames, JOINER, Logic, Loop, Refusal, Syntax, Test, Value,
+    frames::Reference,
 };
 
 /// Longest name of a merge field.
@@ -91,8 +92,21 @@ impl Syntax for Mailchimp {
         Err(Refusal("loops".to_owned()))
     }
 
-    fn literal(&self, text: &str, _: bool) -> String {
-        guarded(text, &[("*|", "*\u{2060}|")], false, ("", ""))
+    fn literal(&self, text: &str, borders: Borders) -> String {
+        let mut out = String::with_capacity(text.len());
+        // The asterisk that ends a tag would begin another.
+        let mut last = if borders.after_tag { '*' } else { ' ' };
+        for c in text.chars() {
+            if matches!((last, c), ('*', '|') | ('|', '*')) {
+                out.push(JOINER);
+            }
+            out.push(c);
+            last = c;
+        }
+        if borders.before_tag && last == '|' {
+            out.push(JOINER);
+        }
+        out
     }
 
     fn takes_default(&self, _: &Value<'_>) -> bool {

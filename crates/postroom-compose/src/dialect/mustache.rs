@@ -4,7 +4,9 @@
 use crate::model::VariableType;
 
 use super::{
-    Atom, Branch, Frames, Logic, Loop, Refusal, Syntax, Test, Value, frames::Reference, guarded,
+    Atom, Borders, Branch, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    frames::{Frame, Reference},
+    guarded, joined,
 };
 
 /// Mustache or Postmark.
@@ -24,6 +26,10 @@ impl Mustache {
                 String::new()
             }
         };
+        // The value of the section itself.
+        if matches!(frames.0.last(), Some(Frame::Section(entered)) if entered == path) {
+            return Ok(".".to_owned());
+        }
         Ok(match frames.reference(path) {
             Reference::Root(path) => format!("{}{path}", ups(frames.0.len())),
             Reference::Item {
@@ -106,12 +112,26 @@ impl Syntax for Mustache {
         })
     }
 
-    fn literal(&self, text: &str, before_tag: bool) -> String {
+    fn literal(&self, text: &str, borders: Borders) -> String {
         if self.postmark {
-            return guarded(text, &[("{{", "{\u{2060}")], before_tag, ("{", "{\u{2060}"));
+            return joined(text, borders);
         }
-        let switched = "{{=<% %>=}}{{<%={{ }}=%>";
-        guarded(text, &[("{{", switched)], before_tag, ("{", "{\u{2060}"))
+        // Other marks are set while a brace is written.
+        let marks = [("{{", "{{=<% %>=}}{{<%={{ }}=%>")];
+        let end = ("{", "{{=<% %>=}}{<%={{ }}=%>");
+        let text = guarded(text, &marks, end, borders);
+        if borders.after_tag && text.starts_with('}') {
+            format!(
+                "{{{{=<% %>=}}}}}}<%={{{{ }}}}=%>{}",
+                text.get(1..).unwrap_or_default()
+            )
+        } else {
+            text
+        }
+    }
+
+    fn takes_lines(&self) -> bool {
+        true
     }
 
     fn takes_default(&self, _: &Value<'_>) -> bool {

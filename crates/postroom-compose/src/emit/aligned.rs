@@ -6,12 +6,13 @@ use super::{
     flow::{Flow, Sink},
     lists::parts,
     plain::{COLUMNS, Plain, one_line, text},
+    runs::Runs,
 };
 
 /// A line of a table: cells, or a tag between rows.
 #[derive(Debug, Clone)]
 enum Line {
-    Cells(Vec<String>),
+    Cells(Vec<Runs>),
     Tag(String),
 }
 
@@ -21,6 +22,10 @@ struct Lines(Vec<Line>);
 impl Sink for Lines {
     fn tag(&mut self, tag: &str) {
         self.0.push(Line::Tag(tag.to_owned()));
+    }
+
+    fn literal(&mut self, words: &str) {
+        self.tag(words);
     }
 
     fn empty(&self) -> Self {
@@ -38,7 +43,7 @@ impl Sink for Lines {
 
 pub(super) fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) {
     if let Some(caption) = &table.caption {
-        out.words(flow, &one_line(caption), false);
+        out.words(&one_line(caption));
         out.newline();
     }
     let mut lines = Lines::default();
@@ -51,7 +56,7 @@ pub(super) fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) 
                 BlockKind::Cell(cell) => {
                     let mut out = Plain::default();
                     text(flow, &mut out, &cell.text);
-                    Some(out.out.replace('\n', " "))
+                    Some(out.out.on_one_line())
                 }
                 _ => None,
             });
@@ -62,7 +67,7 @@ pub(super) fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) 
     for line in &lines.0 {
         let Line::Cells(cells) = line else { continue };
         for (index, cell) in cells.iter().enumerate() {
-            let len = cell.chars().count().min(COLUMNS / 2);
+            let len = cell.chars().min(COLUMNS / 2);
             match widths.get_mut(index) {
                 Some(width) => *width = (*width).max(len),
                 None => widths.push(len),
@@ -73,29 +78,29 @@ pub(super) fn table<'a>(flow: &mut Flow<'a>, out: &mut Plain, table: &'a Table) 
         match line {
             Line::Tag(tag) => out.tag(tag),
             Line::Cells(cells) => {
-                out.out
-                    .push_str(row(cells, &widths, &table.align).trim_end());
+                out.out.append(row(cells, &widths, &table.align));
                 out.newline();
             }
         }
     }
 }
 
-fn row(cells: &[String], widths: &[usize], align: &[Align]) -> String {
-    let mut out = String::new();
+fn row(cells: &[Runs], widths: &[usize], align: &[Align]) -> Runs {
+    let mut out = Runs::default();
     for (index, cell) in cells.iter().enumerate() {
         let width = widths.get(index).copied().unwrap_or(0);
-        let blanks = " ".repeat(width.saturating_sub(cell.chars().count()));
+        let blanks = " ".repeat(width.saturating_sub(cell.chars()));
         if index > 0 {
-            out.push_str("  ");
+            out.words("  ");
         }
         if align.get(index) == Some(&Align::Right) {
-            out.push_str(&blanks);
-            out.push_str(cell);
+            out.words(&blanks);
+            out.append(cell.clone());
         } else {
-            out.push_str(cell);
-            out.push_str(&blanks);
+            out.append(cell.clone());
+            out.words(&blanks);
         }
     }
+    out.trim_end();
     out
 }

@@ -20,6 +20,10 @@ impl Sink for Vec<Node> {
         }
     }
 
+    fn literal(&mut self, words: &str) {
+        self.tag(words);
+    }
+
     fn seam(&mut self) {
         self.push(Node::Raw(String::new()));
     }

@@ -51,6 +51,7 @@ pub(super) fn inert(html: &str) -> String {
             (b'{', '#') => out.push_str("&#35;"),
             (b'*', '|') => out.push_str("&#124;"),
             (b'[', '[') => out.push_str("&#91;"),
+            (b'<', '%') => out.push_str("&#37;"),
             (_, c) => out.push(c),
         }
     }

@@ -1,6 +1,6 @@
 //! Values, conditions and loops, written in a dialect or carried out on the samples.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
@@ -8,7 +8,7 @@ use crate::{
     Code, Issue, Source,
     dialect::{
         self, Atom, Context, Dialect, Frame, Frames, Logic, Reference, Refusal, Syntax, Test,
-        Value, filtered, is_simple, is_truthy, lookup, money,
+        Value, filtered, is_simple, is_truthy, lookup,
     },
     model::{Condition, Document, Each, Filter, Shape, VariableType, VariableUse},
     scope::{Found, Scope},
@@ -17,6 +17,7 @@ use crate::{
 use super::{
     budget::{Budget, weight},
     escape,
+    runs::Runs,
 };
 
 /// Tests of a condition that is taken apart for a language without `and` and `or`; its branches are
@@ -27,6 +28,9 @@ const APART_MAX: usize = 6;
 pub(super) trait Sink {
     /// Writes a template tag.
     fn tag(&mut self, tag: &str);
+
+    /// Writes words that are escaped for their place, of which nothing may become a tag.
+    fn literal(&mut self, words: &str);
 
     /// Marks a place where another dialect writes a tag, so that what is around it comes out alike.
     fn seam(&mut self) {}
@@ -70,6 +74,8 @@ pub(super) struct Flow<'a> {
     pub(super) issues: Vec<Issue>,
     told: BTreeSet<(String, String)>,
     budget: Budget,
+    /// What is written stands in the query of a web address.
+    pub(super) in_query: bool,
 }
 
 impl<'a> Flow<'a> {
@@ -86,6 +92,7 @@ impl<'a> Flow<'a> {
             issues: Vec::new(),
             told: BTreeSet::new(),
             budget: Budget::default(),
+            in_query: false,
         }
     }
 
@@ -118,11 +125,8 @@ impl<'a> Flow<'a> {
     }
 
     /// Plain text as the dialect has to have it.
-    pub(super) fn literal<'t>(&self, text: &'t str, before_tag: bool) -> Cow<'t, str> {
-        match self.syntax {
-            Some(syntax) => Cow::Owned(syntax.literal(text, before_tag)),
-            None => Cow::Borrowed(text),
-        }
+    pub(super) fn written(&self, runs: Runs) -> String {
+        runs.written(self.syntax)
     }
 
     fn find(&self, path: &str) -> Option<Json> {
@@ -152,6 +156,7 @@ impl<'a> Flow<'a> {
             default: None,
             filter: used.filter.as_ref(),
             context,
+            in_query: self.in_query,
         };
         let default = used
             .default
@@ -168,26 +173,18 @@ impl<'a> Flow<'a> {
         }
         let stand_in = default_text(default, used.filter.as_ref());
         let stand_in = placed(&stand_in, context);
-        let stand_in = if context.is_html() {
-            stand_in
-        } else {
-            syntax.literal(&stand_in, true)
-        };
         self.when(
             sink,
             &Logic::exists(&used.path),
             &|flow, sink| flow.tag_of(sink, syntax, &value),
-            Some(&|_, sink: &mut S| sink.tag(&stand_in)),
+            Some(&|_, sink: &mut S| sink.literal(&stand_in)),
         );
     }
 
     fn tag_of<S: Sink>(&mut self, sink: &mut S, syntax: &dyn Syntax, value: &Value<'_>) {
-        if value.context == Context::Url
-            && self.dialect_writes_raw_urls()
-            && value.kind == Some(VariableType::Url)
-        {
+        if value.context == Context::Url && value.kind == Some(VariableType::Url) {
             let message = format!(
-                "`{}` is put into the link as it comes; its scheme is not checked.",
+                "`{}` is a whole address, and its scheme is whatever the sender puts in.",
                 value.path
             );
             let issue = Issue::new(Code::VarUrlUnchecked, self.source, message);
@@ -198,47 +195,59 @@ impl<'a> Flow<'a> {
             None => syntax.value(value, &self.frames),
         };
         match written {
-            Ok(tag) => {
-                // The sign of a currency stands before the tag, not in it.
-                if let Some(Filter::Money(currency)) = value.filter {
-                    let sign = placed(&money(currency).0, value.context);
-                    sink.tag(&format!("{sign}{tag}"));
-                } else {
-                    sink.tag(&tag);
-                }
-            }
+            Ok(tag) => sink.tag(&tag),
             Err(refusal) => self.refuse(&refusal),
         }
     }
 
-    /// Mustache looks for a name in the innermost loop's element first, so a variable cannot be
-    /// reached where that has a field of the same name.
+    /// Mustache looks for a name in the innermost loop's element first and, where that lacks it, in
+    /// what is around it: a name has to mean one thing in all of them.
     fn shadowed(&self, path: &str) -> Option<Refusal> {
         if self.dialect != Dialect::Mustache || self.syntax.is_none() {
             return None;
         }
         let (name, up) = match self.frames.reference(path) {
             Reference::Root(path) => (path, self.frames.0.len()),
-            Reference::Item { up, rest, .. } => (rest, up),
+            Reference::Item { up, rest, .. } if !rest.is_empty() => (rest, up),
             _ => return None,
         };
         let head = name.split('.').next().unwrap_or(name);
-        let inside = self.frames.0.iter().rev().take(up);
-        let holder = inside.into_iter().find_map(|frame| {
-            let Frame::Loop { name, .. } = frame else {
-                return None;
+        let own = self.frames.0.len() - up;
+        for (index, frame) in self.frames.0.iter().enumerate() {
+            let holder = match frame {
+                Frame::Loop { name, .. } => name,
+                Frame::Section(path) if self.is_object(path) => path,
+                Frame::Section(_) => continue,
             };
-            let found = self.scope.find(name);
-            let has = matches!(&found, Found::Value(Shape::Object(fields)) if fields.iter().any(|(field, _)| field == head));
-            has.then_some(name)
-        })?;
-        Some(Refusal(format!(
-            "`{path}` where `{holder}` has a field `{head}` too"
-        )))
+            // The element that the name is of.
+            if index + 1 == own {
+                continue;
+            }
+            if self.may_have(holder, head) {
+                return Some(Refusal(format!(
+                    "`{path}` where `{holder}` may have a field `{head}` too"
+                )));
+            }
+        }
+        if own > 0 && self.scope.declares(head) {
+            return Some(Refusal(format!(
+                "`{path}` beside a variable `{head}`, which would stand where an element lacks it"
+            )));
+        }
+        None
     }
 
-    fn dialect_writes_raw_urls(&self) -> bool {
-        matches!(self.dialect, Dialect::Handlebars | Dialect::SendGrid)
+    fn is_object(&self, path: &str) -> bool {
+        matches!(self.scope.find(path), Found::Value(Shape::Object(_)))
+    }
+
+    /// Whether an element may have that field, as far as is known of it.
+    fn may_have(&self, element: &str, field: &str) -> bool {
+        match self.scope.find(element) {
+            Found::Value(Shape::Object(fields)) => fields.iter().any(|(name, _)| name == field),
+            Found::Value(Shape::Scalar(_) | Shape::List(_)) => false,
+            _ => true,
+        }
     }
 
     fn sample(&self, used: &VariableUse, kind: Option<VariableType>, context: Context) -> String {
@@ -342,11 +351,14 @@ impl<'a> Flow<'a> {
             (then, otherwise)
         };
         let mut inside = sink.empty();
-        if tags.enters {
-            self.frames.0.push(Frame::Section);
-        }
+        let entered = match logic {
+            Logic::Atom(atom) if tags.enters => Some(Frame::Section(atom.path.clone())),
+            _ => None,
+        };
+        let enters = entered.is_some();
+        self.frames.0.extend(entered);
         first(self, &mut inside);
-        if tags.enters {
+        if enters {
             self.frames.0.pop();
         }
         let mut outside = sink.empty();

@@ -36,7 +36,20 @@ impl Sink for Html {
     }
 
     fn append(&mut self, other: Self) {
-        self.out.push_str(&other.out);
+        self.literal(&other.out);
+    }
+
+    /// What a tag may end with (`}`, `*`) is looked at again, so that the tag does not grow.
+    fn literal(&mut self, words: &str) {
+        let grows = words.chars().next().filter(|c| matches!(c, '}' | '|'));
+        let rest = match grows {
+            Some(first) => {
+                escape::push(&mut self.out, first.encode_utf8(&mut [0; 4]));
+                words.get(first.len_utf8()..).unwrap_or_default()
+            }
+            None => words,
+        };
+        self.out.push_str(rest);
     }
 }
 
@@ -205,7 +218,9 @@ pub(super) fn url<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
                 } else {
                     Context::UrlPart
                 };
+                flow.in_query = is_query(&html.out);
                 flow.value(&mut html, used, context);
+                flow.in_query = false;
             }
         }
     }
@@ -214,6 +229,11 @@ pub(super) fn url<'a>(flow: &mut Flow<'a>, template: &'a Template) -> String {
     } else {
         "#".to_owned()
     }
+}
+
+/// Whether the beginning of an address reaches into the query of a web address.
+pub(super) fn is_query(begun: &str) -> bool {
+    begun.starts_with("http") && begun.contains('?')
 }
 
 /// Words without variables for an attribute or a title.

@@ -369,31 +369,8 @@ fn small<'a>(
     )
 }
 
-/// An author's HTML, without anything that runs, loads or leaves the mail's tables.
+/// An author's HTML, without anything that runs, loads, leaves the mail's tables or is a tag of a
+/// template.
 pub(super) fn sanitised(html: &str) -> String {
-    let clean = ammonia::Builder::default()
-        .add_generic_attributes(["style", "align", "valign", "width", "height", "bgcolor"])
-        .filter_style_properties(
-            [
-                "color",
-                "background-color",
-                "font-family",
-                "font-size",
-                "font-weight",
-                "font-style",
-                "line-height",
-                "text-align",
-                "text-decoration",
-                "padding",
-                "margin",
-                "border",
-                "border-radius",
-                "width",
-            ]
-            .into(),
-        )
-        .link_rel(None)
-        .clean(html)
-        .to_string();
-    escape::inert(&clean)
+    escape::inert(&crate::raw::sanitised(html))
 }

@@ -3,15 +3,17 @@
 use std::borrow::Cow;
 
 use crate::{
-    dialect::{Context, Dialect},
+    dialect::Context,
     model::{Block, BlockKind, ImageAlt, ListStyle, Piece, Span, Template, Text},
 };
 
 use super::{
     aligned, escape,
     flow::{Flow, Sink},
+    inline::is_query,
     links::network_name,
     lists::{WriteItem, numbers, parts, position},
+    runs::Runs,
 };
 
 /// Characters of a line after which a blank becomes a newline.
@@ -21,19 +23,23 @@ pub(super) const COLUMNS: usize = 78;
 /// has no blank lines left over where they were.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plain {
-    pub(super) out: String,
+    pub(super) out: Runs,
     column: usize,
 }
 
 impl Sink for Plain {
     fn tag(&mut self, tag: &str) {
-        self.out.push_str(tag);
+        self.out.tag(tag);
         self.column += tag.chars().count();
+    }
+
+    fn literal(&mut self, words: &str) {
+        self.unbroken(words);
     }
 
     fn empty(&self) -> Self {
         Self {
-            out: String::new(),
+            out: Runs::default(),
             column: self.column,
         }
     }
@@ -43,61 +49,45 @@ impl Sink for Plain {
     }
 
     fn append(&mut self, other: Self) {
-        self.out.push_str(&other.out);
+        self.out.append(other.out);
         self.column = other.column;
     }
 }
 
 impl Plain {
-    /// Writes an author's words, whose blanks may become newlines, so that none is a template tag.
-    pub(super) fn words(&mut self, flow: &Flow<'_>, text: &str, tag_follows: bool) {
-        // A brace right after a tag would belong to it.
-        if text.starts_with('}') && self.out.ends_with("}}") && flow.dialect != Dialect::None {
-            self.tag("\u{2060}");
-        }
-        let mut rest = text;
-        while !rest.is_empty() {
-            let end = rest.find(' ').unwrap_or(rest.len());
-            let (word, next) = rest.split_at(end);
-            let word = flow.literal(word, tag_follows && next.is_empty());
-            if self.column + word.chars().count() > COLUMNS && self.out.ends_with(' ') {
-                self.out.pop();
-                self.newline();
+    /// Writes words whose blanks may become newlines.
+    pub(super) fn words(&mut self, text: &str) {
+        for word in text.split_inclusive(' ') {
+            let len = word.trim_end_matches(' ').chars().count();
+            if len > 0 {
+                self.make_room(len);
             }
-            self.tag(&word);
-            rest = next;
-            if let Some(after) = next.strip_prefix(' ') {
-                self.tag(" ");
-                rest = after;
-            }
+            self.unbroken(word);
         }
     }
 
-    /// Writes words of our own, whose blanks may become newlines.
-    fn text(&mut self, text: &str) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let end = rest.find(' ').map_or(rest.len(), |blank| blank + 1);
-            let (word, next) = rest.split_at(end);
-            let len = word.trim_end().chars().count();
-            if self.column + len > COLUMNS && self.out.ends_with(' ') {
-                self.out.pop();
-                self.newline();
-            }
-            self.out.push_str(word);
-            self.column += word.chars().count();
-            rest = next;
+    /// Writes words as they are.
+    fn unbroken(&mut self, words: &str) {
+        self.out.words(words);
+        self.column += words.chars().count();
+    }
+
+    /// Makes the blank before a word of that many characters a newline when the line is full.
+    fn make_room(&mut self, len: usize) {
+        if self.column + len > COLUMNS && self.out.ends_with_blank() {
+            self.out.trim_end();
+            self.newline();
         }
     }
 
     pub(super) fn newline(&mut self) {
-        self.out.push('\n');
+        self.out.words("\n");
         self.column = 0;
     }
 
     /// Ends a paragraph.
     fn paragraph(&mut self) {
-        self.out.push_str("\n\n");
+        self.out.words("\n\n");
         self.column = 0;
     }
 }
@@ -108,7 +98,7 @@ pub(super) fn document<'a>(flow: &mut Flow<'a>) -> String {
     let mut out = Plain::default();
     let document = flow.document;
     blocks(flow, &mut out, &document.body);
-    tidy(&out.out)
+    tidy(&flow.written(out.out))
 }
 
 /// Without blanks at line ends and with at most one blank line.
@@ -142,7 +132,7 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
             let width = heading.text.plain().chars().count().clamp(3, COLUMNS);
             out.newline();
             let line = if heading.level == 1 { "=" } else { "-" };
-            out.out.push_str(&line.repeat(width));
+            out.unbroken(&line.repeat(width));
             out.paragraph();
         }
         BlockKind::Text(node) => {
@@ -158,7 +148,7 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
         }
         BlockKind::Video(video) => picture(flow, out, &video.alt, Some(&video.href)),
         BlockKind::Divider(_) => {
-            out.out.push_str(&"-".repeat(40));
+            out.unbroken(&"-".repeat(40));
             out.paragraph();
         }
         BlockKind::List(list) => {
@@ -171,13 +161,13 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
                 &|flow, out, id, item, loop_name| {
                     match (list.style, loop_name) {
                         (ListStyle::None, _) => {}
-                        (ListStyle::Disc | ListStyle::Check, _) => out.text("- "),
+                        (ListStyle::Disc | ListStyle::Check, _) => out.words("- "),
                         (ListStyle::Decimal, Some(name)) => {
                             flow.value(out, &position(name), Context::Plain);
-                            out.text(". ");
+                            out.words(". ");
                         }
                         (ListStyle::Decimal, None) => {
-                            out.text(&format!("{}. ", numbers.get(id).copied().unwrap_or(1)));
+                            out.words(&format!("{}. ", numbers.get(id).copied().unwrap_or(1)));
                         }
                     }
                     text(flow, out, item);
@@ -205,9 +195,9 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
         BlockKind::SocialItem(item) => {
             match &item.label {
                 Some(label) => text(flow, out, label),
-                None => out.text(&network_name(&item.network)),
+                None => out.words(&network_name(&item.network)),
             }
-            out.text(": ");
+            out.words(": ");
             url(flow, out, &item.href);
             out.newline();
         }
@@ -216,18 +206,18 @@ fn block<'a>(flow: &mut Flow<'a>, block: &'a Block, out: &mut Plain) {
             out.paragraph();
         }
         BlockKind::Quote(quote) => {
-            out.text("> ");
+            out.words("> ");
             text(flow, out, &quote.text);
             if let Some(cite) = &quote.cite {
                 out.newline();
-                out.text("> -- ");
+                out.words("> -- ");
                 text(flow, out, cite);
             }
             out.paragraph();
         }
         BlockKind::Unsubscribe(node) => {
             text(flow, out, &node.text);
-            out.text(": ");
+            out.words(": ");
             match (&node.href, flow.dialect.unsubscribe_token()) {
                 (Some(href), _) => url(flow, out, href),
                 (None, Some(token)) => out.tag(token),
@@ -264,12 +254,12 @@ fn picture<'a>(
 ) {
     if let Some(href) = href {
         template(flow, out, alt, false);
-        out.text(": ");
+        out.words(": ");
         url(flow, out, href);
     } else {
-        out.text("[");
+        out.words("[");
         template(flow, out, alt, false);
-        out.text("]");
+        out.words("]");
     }
     out.paragraph();
 }
@@ -281,7 +271,7 @@ fn link_line<'a>(flow: &mut Flow<'a>, out: &mut Plain, label: &'a Text, href: &'
 
 fn label_and_url<'a>(flow: &mut Flow<'a>, out: &mut Plain, label: &'a Text, href: &'a Template) {
     text(flow, out, label);
-    out.text(": ");
+    out.words(": ");
     url(flow, out, href);
 }
 
@@ -291,15 +281,9 @@ pub(super) fn text<'a>(flow: &mut Flow<'a>, out: &mut Plain, text: &'a Text) {
 }
 
 fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
-    for (index, span) in spans.iter().enumerate() {
-        let tag_follows = matches!(
-            spans.get(index + 1),
-            Some(Span::Variable(_) | Span::If { .. })
-        );
+    for span in spans {
         match span {
-            Span::Text { text, .. } => {
-                out.words(flow, &one_line(text), tag_follows);
-            }
+            Span::Text { text, .. } => out.words(&one_line(text)),
             Span::Variable(used) => flow.value(out, used, Context::Plain),
             Span::Break => out.newline(),
             Span::Link { href, children } => {
@@ -307,7 +291,7 @@ fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
                 let shown = Text(children.clone()).plain();
                 let target = href.plain();
                 if shown.trim() != target.trim() && format!("mailto:{}", shown.trim()) != target {
-                    out.text(": ");
+                    out.words(": ");
                     url(flow, out, href);
                 }
             }
@@ -346,23 +330,22 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
 }
 
 fn template<'a>(flow: &mut Flow<'a>, out: &mut Plain, template: &'a Template, keep_lines: bool) {
-    for (index, piece) in template.0.iter().enumerate() {
+    for piece in &template.0 {
         match piece {
             Piece::Text(text) => {
-                let follows = matches!(template.0.get(index + 1), Some(Piece::Variable(_)));
                 for (number, line) in text.split('\n').enumerate() {
                     if number > 0 {
                         if keep_lines {
                             out.newline();
                         } else {
-                            out.text(" ");
+                            out.words(" ");
                         }
                     }
                     let line = one_line(line.trim_end_matches('\r'));
                     if keep_lines {
-                        out.tag(&flow.literal(&line, follows));
+                        out.unbroken(&line);
                     } else {
-                        out.words(flow, &line, follows);
+                        out.words(&line);
                     }
                 }
             }
@@ -374,23 +357,27 @@ fn template<'a>(flow: &mut Flow<'a>, out: &mut Plain, template: &'a Template, ke
 /// Writes an address, which is never broken.
 fn url<'a>(flow: &mut Flow<'a>, out: &mut Plain, template: &'a Template) {
     let mut address = Plain::default();
+    let mut begun = String::new();
     for piece in &template.0 {
         match piece {
-            Piece::Text(text) => address.tag(&escape::plain_url(text)),
+            Piece::Text(text) => {
+                let text = escape::plain_url(text);
+                address.unbroken(&text);
+                begun.push_str(&text);
+            }
             Piece::Variable(used) => {
                 let context = if address.is_empty() {
                     Context::PlainUrl
                 } else {
                     Context::PlainUrlPart
                 };
+                flow.in_query = is_query(&begun);
                 flow.value(&mut address, used, context);
+                flow.in_query = false;
             }
         }
     }
-    if out.column + address.column > COLUMNS && out.out.ends_with(' ') {
-        out.out.pop();
-        out.newline();
-    }
+    out.make_room(address.column);
     out.append(Plain {
         column: out.column + address.column,
         ..address
@@ -440,5 +427,5 @@ fn items<'a>(
 pub(super) fn line<'a>(flow: &mut Flow<'a>, text: &'a Text) -> String {
     let mut out = Plain::default();
     spans(flow, &mut out, &text.0);
-    out.out.split('\n').collect::<Vec<_>>().join(" ")
+    flow.written(out.out.on_one_line())
 }
