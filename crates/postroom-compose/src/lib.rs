@@ -48,6 +48,7 @@ pub mod model;
 mod notation;
 mod pass;
 mod patch;
+mod raw;
 mod read;
 mod rules;
 mod schema;

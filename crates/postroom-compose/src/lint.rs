@@ -10,6 +10,7 @@ mod document;
 mod look;
 mod markup;
 mod page;
+mod raw;
 mod subject;
 mod words;
 

@@ -204,6 +204,9 @@ codes! {
     RawForbidden Error "raw.forbidden" "Raw HTML is not allowed."
         "The document's policy does not allow raw blocks."
         "Use other blocks; a person may set policy.allowRaw.";
+    RawChanged Warning "raw.changed" "Part of the raw HTML is left out."
+        "What runs, loads or would leave its place in the mail is taken out of raw HTML, and so is CSS that is not known to be safe."
+        "Leave it out yourself, and see that the rest says what it should.";
     RawNoText Error "raw.no_text" "Raw HTML without its text."
         "The text part of the mail would lack it."
         "Say in text what the HTML shows.";

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-use super::{Options, address, compat, compiled, dark, page, subject, words};
+use super::{Options, address, compat, compiled, dark, page, raw, subject, words};
 
 /// All of them.
 pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
@@ -50,6 +50,11 @@ pub(super) fn all(document: &Document, options: &Options) -> Vec<Issue> {
     lints.support(options);
     lints.issues.extend(compiled::unsubscribing(document));
     lints.issues
+}
+
+/// What a mail does not take over of raw HTML.
+fn raw_lost(html: &str) -> Vec<String> {
+    raw::lost(html, &crate::raw::sanitised(html))
 }
 
 struct Lints<'a> {
@@ -412,6 +417,11 @@ impl<'a> Lints<'a> {
             if let BlockKind::Raw(raw) = &block.kind {
                 let issues = page::Looked::at(&raw.html).compat(options);
                 found.extend(issues.into_iter().map(|issue| issue.at(&block.source)));
+                let lost = raw_lost(&raw.html);
+                if !lost.is_empty() {
+                    let message = format!("The mail is made without {} of it.", lost.join(", "));
+                    found.push(Issue::new(Code::RawChanged, &block.source, message));
+                }
             }
         });
         self.issues.extend(found);
