@@ -397,10 +397,8 @@ impl<'a> Lints<'a> {
                         tell("css-border-radius", at);
                     }
                 }
-                BlockKind::Button(button) => {
-                    if button.radius.unwrap_or(document.theme.radius) > 0 {
-                        tell("css-border-radius", at);
-                    }
+                BlockKind::Button(button) if button.radius.unwrap_or(document.theme.radius) > 0 => {
+                    tell("css-border-radius", at);
                 }
                 BlockKind::Panel(panel) if panel.radius > 0 => tell("css-border-radius", at),
                 BlockKind::Column(column) if column.radius > 0 => tell("css-border-radius", at),
