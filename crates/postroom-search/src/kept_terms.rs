@@ -79,7 +79,9 @@ impl Terms {
 /// The terms of the segments in which parts of names were looked for; `None` for those that are too
 /// many to keep.
 #[derive(Debug, Default)]
-pub(crate) struct KeptTerms(Mutex<HashMap<(SegmentId, Field), Option<Arc<Terms>>>>);
+pub(crate) struct KeptTerms(Mutex<BySegment>);
+
+type BySegment = HashMap<(SegmentId, Field), Option<Arc<Terms>>>;
 
 impl KeptTerms {
     /// Lets go of segments that are no more.

@@ -72,8 +72,8 @@ impl Directory {
 
     /// Takes in the addresses of a segment, unless there would be more than `most` in all.
     fn add(&mut self, segment: SegmentId, addresses: &[Box<str>], most: usize) -> bool {
-        let known = |address: &&Box<str>| self.senders.numbers.contains_key(address.as_ref());
-        let new = addresses.len() - addresses.iter().filter(known).count();
+        let known = |address: &str| self.senders.numbers.contains_key(address);
+        let new = addresses.iter().filter(|address| !known(address)).count();
         if self.senders.texts.len().saturating_add(new) > most {
             return false;
         }

@@ -125,7 +125,10 @@ struct Question {
 /// Reads under way, each with those that came too late for it: their rows must be as new as their
 /// call.
 #[derive(Default)]
-struct UnderWay(Mutex<HashMap<Arc<Question>, Vec<oneshot::Sender<Vec<Row>>>>>);
+struct UnderWay(Mutex<HashMap<Arc<Question>, Waiting>>);
+
+/// Those who get the rows of a read.
+type Waiting = Vec<oneshot::Sender<Vec<Row>>>;
 
 impl UnderWay {
     /// Joins those that wait for the read behind the one under way; `None` when there is none, and
@@ -146,7 +149,7 @@ impl UnderWay {
     }
 
     /// Ends a read and gives those that wait for the next, which then is under way.
-    fn next(&self, question: &Question) -> Vec<oneshot::Sender<Vec<Row>>> {
+    fn next(&self, question: &Question) -> Waiting {
         let mut under_way = lock(&self.0);
         let waiting = under_way.get_mut(question).map(std::mem::take);
         let waiting = waiting.unwrap_or_default();
@@ -182,7 +185,7 @@ impl Drop for Turn {
 }
 
 impl Turn {
-    async fn read_for(self, waiting: Vec<oneshot::Sender<Vec<Row>>>) {
+    async fn read_for(self, waiting: Waiting) {
         if let Ok(rows) = self.readers.read(&self.question).await {
             for waiting in waiting {
                 let _gone = waiting.send(rows.clone());
