@@ -175,6 +175,9 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
         Target::Text => (bare(plain::document(&mut flow)), None),
         Target::Json => (bare(format!("{:#}\n", document.json())), None),
         Target::Eml => {
+            for issue in options.envelope.issues(&document.meta.source) {
+                flow.tell(issue);
+            }
             let (html, text) = (
                 backend.page(&page(&mut flow, options.mso)),
                 plain::document(&mut flow),

@@ -263,3 +263,85 @@ fn letters(words: &str) -> Vec<char> {
     letters.sort_unstable();
     letters
 }
+
+/// Loops in which a name may mean two things, as `[dialect, whether it is said]`.
+#[test]
+fn names_that_may_mean_two_things_are_refused() {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let each = |list: &str, name: &str, child: Value| json!({"type": "each", "in": list, "as": name, "children": [child]});
+    let described = json!([{"name": "users", "type": "list", "item": {"name": "string", "items": "list"}, "sample": []}]);
+    let hidden = json!([{"name": "name", "sample": "Ada"}, {"name": "users", "type": "list", "item": {"name": "string"}, "sample": []}]);
+    let cases = [
+        (
+            "users",
+            each(
+                "user.items",
+                "item",
+                text("{{ user.name }}: {{ item.name }}"),
+            ),
+            &described,
+            vec![
+                ("mustache", false),
+                ("handlebars", true),
+                ("sendgrid", true),
+            ],
+        ),
+        (
+            "users",
+            each("user.items", "item", text("{{ item.title }}")),
+            &described,
+            vec![("mustache", true)],
+        ),
+        (
+            "users",
+            each("users", "other", text("{{ user.name }}")),
+            &described,
+            vec![
+                ("mustache", false),
+                ("handlebars", true),
+                ("sendgrid", false),
+            ],
+        ),
+        (
+            "users",
+            text("{{ name }}"),
+            &hidden,
+            vec![
+                ("mustache", false),
+                ("postmark", true),
+                ("handlebars", true),
+            ],
+        ),
+        (
+            "users",
+            text("{{ user.name }}"),
+            &hidden,
+            vec![("mustache", false), ("postmark", true), ("jinja2", true)],
+        ),
+    ];
+    for (list, child, variables, wanted) in cases {
+        let checked = check(&json!({
+            "version": 2, "kind": "personal", "meta": {"subject": "s", "preheader": "p", "lang": "en"}, "variables": variables,
+            "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [each(list, "user", child)]}]}]},
+        }));
+        let document = checked
+            .document
+            .unwrap_or_else(|| panic!("{:#?}", checked.issues));
+        for (name, says) in wanted {
+            let dialect = Dialect::named(name).unwrap_or_default();
+            let options = Options {
+                target: Target::Text,
+                dialect,
+                ..Options::default()
+            };
+            let made = compile(&document, &options);
+            assert_eq!(
+                made.is_whole(),
+                says,
+                "{name}: {} {:#?}",
+                made.code,
+                made.issues
+            );
+        }
+    }
+}

@@ -2,12 +2,15 @@
 
 use std::fmt::Write as _;
 
+use crate::{Code, Issue, Source};
+
 /// Characters of a line of quoted-printable text (RFC 2045, section 6.7).
 const QUOTED_LINE: usize = 75;
 /// Bytes of one encoded word before encoding, so that it keeps within 75 (RFC 2047, section 2).
 const ENCODED_WORD_BYTES: usize = 42;
 
-/// Header fields that the document does not say. Nothing is made up: what is absent is left out.
+/// Header fields that the document does not say. Nothing is made up: what is absent is left out. What
+/// is no address in `From` or `To` is an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Envelope {
     /// `From`, as it stands in a header.
@@ -18,6 +21,59 @@ pub struct Envelope {
     pub date: Option<String>,
     /// `Message-ID`, with its angle brackets.
     pub message_id: Option<String>,
+}
+
+impl Envelope {
+    /// What is no address where one has to stand.
+    pub(super) fn issues(&self, source: &Source) -> Vec<Issue> {
+        let fields = [("From", &self.from), ("To", &self.to)];
+        let wrong = fields.into_iter().filter_map(|(name, value)| {
+            let value = value.as_deref()?;
+            let wrong = addresses(value).into_iter().find(|one| !is_address(one))?;
+            let message = format!("{name} has {wrong:?}, which is no address.");
+            Some(Issue::new(Code::SchemaType, source, message))
+        });
+        wrong.collect()
+    }
+}
+
+/// The addresses of a list (RFC 5322, section 3.4), commas in quotes and comments left alone.
+fn addresses(list: &str) -> Vec<&str> {
+    let (mut found, mut begin) = (Vec::new(), 0);
+    let (mut quoted, mut escaped, mut comments) = (false, false, 0_usize);
+    for (at, c) in list.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' if comments == 0 => quoted = !quoted,
+            '(' if !quoted => comments += 1,
+            ')' if !quoted => comments = comments.saturating_sub(1),
+            ',' if !quoted && comments == 0 => {
+                found.push(list.get(begin..at).unwrap_or_default());
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found.push(list.get(begin..).unwrap_or_default());
+    found
+}
+
+/// Whether a mailbox has an address: alone, or in angle brackets at its end.
+fn is_address(mailbox: &str) -> bool {
+    let mailbox = mailbox.trim();
+    let address = match mailbox.strip_suffix('>') {
+        Some(inside) => inside.rsplit_once('<').map_or("", |(_, address)| address),
+        None => mailbox,
+    };
+    let odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | ',' | ';');
+    address.rsplit_once('@').is_some_and(|(local, domain)| {
+        let quoted = local.len() > 2 && local.starts_with('"') && local.ends_with('"');
+        !local.is_empty()
+            && (quoted || !local.contains(odd))
+            && !domain.is_empty()
+            && !domain.contains(odd)
+    })
 }
 
 /// A mail.
