@@ -29,7 +29,7 @@ pub(super) struct Writes {
     deliveries: BTreeMap<(MessageId, u64), Box<DeliveryRow>>,
     idempotency: BTreeMap<(IdentityId, Sha256Bytes), IdempotencyRow>,
     usage: BTreeMap<(TenantId, Option<IdentityId>, String), UsageRow>,
-    early_reports: Vec<Box<EarlyReportRow>>,
+    early_reports: Vec<EarlyReportRow>,
     /// Names of mails that are known now.
     known_names: BTreeSet<(TenantId, String)>,
     /// `None` for an address that is written to again.
@@ -116,7 +116,7 @@ impl Writes {
                 let key = (row.tenant_id, row.identity_id, row.day.clone());
                 self.usage.insert(key, row);
             }
-            Change::PutEarlyReport(row) => self.early_reports.push(row),
+            Change::PutEarlyReport(row) => self.early_reports.push(*row),
             Change::RemoveEarlyReports {
                 tenant_id,
                 provider_message_id,
@@ -270,7 +270,7 @@ impl Writes {
             flat(
                 self.early_reports
                     .iter()
-                    .map(|row| rows::early_report_values(row)),
+                    .map(rows::early_report_values),
             ),
         )
         .await?;

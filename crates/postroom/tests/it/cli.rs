@@ -225,7 +225,7 @@ async fn a_person_who_lost_the_way_in_gets_a_new_link() {
         let answer = client.get(link).send().await.expect("an answer");
         answer.status().as_u16()
     };
-    assert_eq!(status(&served.text("owner_link")).await, 303);
+    assert_eq!(status(served.text("owner_link")).await, 303);
     let links: Vec<String> = (0..2)
         .map(|_| {
             let made = served.command(&["owner-link", "--json"]);
