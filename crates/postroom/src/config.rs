@@ -699,7 +699,13 @@ mod tests {
         .expect("valid");
         let rates = config.rates;
         assert_eq!(
-            (rates.key, rates.tenant, rates.search, rates.ingest, rates.send),
+            (
+                rates.key,
+                rates.tenant,
+                rates.search,
+                rates.ingest,
+                rates.send
+            ),
             (1, 1_000_000, 7, 8, 9)
         );
         for value in ["0", "1000001", "-1", "\"many\"", "1.5"] {
@@ -847,7 +853,10 @@ mod tests {
                 "kind = \"smtp\"\ndomains = [\"d.example\"]\nhost = \"r.example\"\npassword = \"p\"",
                 "needs username",
             ),
-            ("kind = \"resend\"\ndomains = [\"d.example\"]", "needs api_key"),
+            (
+                "kind = \"resend\"\ndomains = [\"d.example\"]",
+                "needs api_key",
+            ),
             (
                 "kind = \"resend\"\ndomains = [\"d.example\"]\napi_key_file = \"/nowhere/at/all\"",
                 "api_key_file",

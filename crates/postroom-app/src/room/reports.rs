@@ -17,9 +17,8 @@ use super::Room;
 /// Reads what a mail says of one that was sent. Only what came with the null sender, as reports do
 /// (RFC 3464 section 2), is believed: an answer that quotes a bounce is none, and neither is what an agent put in.
 pub(super) fn read(event: &EventRow, raw: &[u8], kind: Kind) -> Option<Report> {
-    let is_report = kind == Kind::Dsn
-        && event.mail_from.as_deref() == Some("")
-        && event.trust_mode.vouches();
+    let is_report =
+        kind == Kind::Dsn && event.mail_from.as_deref() == Some("") && event.trust_mode.vouches();
     is_report.then(|| dsn::read(raw)).flatten()
 }
 

@@ -13,7 +13,7 @@ pub(crate) use color::color;
 pub(crate) use condition::condition;
 pub(crate) use number::two_decimals;
 pub(crate) use pad::sides;
-pub(crate) use url::url;
+pub(crate) use url::{address_fault, url};
 
 pub(crate) use object::sample;
 use object::{attrs, object, objects};

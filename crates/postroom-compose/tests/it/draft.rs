@@ -391,3 +391,37 @@ impl Writer<'_> {
         }
     }
 }
+
+#[test]
+fn the_default_of_an_address_is_an_address() {
+    let with = |href: &str, declared: &str| {
+        format!(
+            r#"{{"version": 2, "meta": {{"subject": "S", "preheader": "P", "lang": "en"}},
+            "variables": [{{"name": "u", "type": "url", "sample": "https://acme.test/"{declared}}}],
+            "root": {{"type": "body", "children": [{{"type": "section", "children": [{{"type": "column", "children": [
+            {{"type": "button", "label": "See it", "href": "{href}"}}]}}]}}]}}}}"#
+        )
+    };
+    for (href, declared, good) in [
+        ("{{ u }}", "", true),
+        (r#"{{ u | default: \"https://acme.test/x\" }}"#, "", true),
+        ("{{ u }}/path?x=1", "", true),
+        ("{{ u }}", r#", "default": "https://acme.test/""#, true),
+        (r#"{{ u | default: \"javascript:alert(1)\" }}"#, "", false),
+        (r#"{{ u | default: \"data:text/html,x\" }}"#, "", false),
+        (r#"{{ u | default: \"java\" }}script:alert(1)"#, "", false),
+        (r#"{{ u | default: \"/rel\" }}"#, "", false),
+        (r#"{{ u | default: \"x y\" }}"#, "", false),
+        ("{{ u }}:alert(1)", "", false),
+        ("{{ u }}", r#", "default": "javascript:alert(1)""#, false),
+    ] {
+        let draft = with(href, declared);
+        let checked = postroom_compose::check(&draft);
+        let errors: Vec<_> = checked
+            .issues
+            .iter()
+            .filter(|issue| issue.is_error())
+            .collect();
+        assert_eq!(errors.is_empty(), good, "{href} {declared}: {errors:?}");
+    }
+}

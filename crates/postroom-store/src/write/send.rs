@@ -267,11 +267,7 @@ impl Writes {
              event, smtp_code, enhanced_code, reason, at) VALUES {} ON CONFLICT \
              (tenant_id, provider_message_id, identity_id, recipient, event) DO NOTHING",
             9,
-            flat(
-                self.early_reports
-                    .iter()
-                    .map(rows::early_report_values),
-            ),
+            flat(self.early_reports.iter().map(rows::early_report_values)),
         )
         .await?;
         Ok(())

@@ -50,7 +50,7 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
             Part::Text(_) | Part::Variable(_) => {}
         }
     }
-    let fault = judge(&parts, usage);
+    let fault = judge(&parts, usage).or_else(|| judge_default(&parts, usage));
     match fault {
         Some(Fault::Prefix(prefix, code, message)) => {
             parts.insert(0, Part::Text(prefix.to_owned()));
@@ -86,6 +86,49 @@ enum Fault {
 
 fn error(code: Code, message: impl Into<String>) -> Option<Fault> {
     Some(Fault::Error(code, message.into()))
+}
+
+/// What is wrong with the address that stands there when the variable it begins with has no value.
+fn judge_default(parts: &[Part], usage: UrlUse) -> Option<Fault> {
+    let Some(Part::Variable(used)) = parts.first() else {
+        return None;
+    };
+    if let Some(Part::Text(rest)) = parts.get(1)
+        && rest.starts_with(':')
+        && !rest.starts_with("://")
+    {
+        return error(
+            Code::UrlScheme,
+            "a scheme from a variable is followed by no address of the web.",
+        );
+    }
+    let default = used.default.as_ref().filter(|text| !text.is_empty())?;
+    let mut stood = parts.to_vec();
+    if let Some(first) = stood.first_mut() {
+        *first = Part::Text(default.clone());
+    }
+    if let [Part::Text(_), Part::Text(rest), ..] = stood.as_slice() {
+        let joined = format!("{default}{rest}");
+        stood.remove(0);
+        if let Some(first) = stood.first_mut() {
+            *first = Part::Text(joined);
+        }
+    }
+    match judge(&stood, usage)? {
+        Fault::Error(code, message) => error(code, format!("its default: {message}")),
+        // Only what stands in the document is mended, not what a variable may be.
+        Fault::Prefix(_, code, message) => {
+            error(code, format!("its default: {}", message.to_lowercase()))
+        }
+    }
+}
+
+/// What is wrong with a value that stands in a document for a whole address.
+pub(crate) fn address_fault(value: &str) -> Option<String> {
+    match judge(&[Part::Text(value.to_owned())], UrlUse::Link)? {
+        Fault::Error(_, message) => Some(message),
+        Fault::Prefix(_, _, message) => Some(message.to_lowercase()),
+    }
 }
 
 /// What is wrong with the address.

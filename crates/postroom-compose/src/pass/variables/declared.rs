@@ -80,6 +80,12 @@ pub(super) fn judge(declared: &[Variable], uses: &Uses, pass: &mut Pass<'_, '_>)
     for variable in declared {
         let at = variable.source.order;
         let name = &variable.name;
+        let default = variable.default.as_ref().and_then(|value| value.as_str());
+        let default = default.filter(|text| variable.kind == VariableType::Url && !text.is_empty());
+        if let Some(why) = default.and_then(values::address_fault) {
+            let message = format!("The default of {name} is no address for a mail: {why}");
+            pass.findings.report(Code::UrlScheme, at, message);
+        }
         let Some(bare) = uses.used.get(name) else {
             let message = format!("{name} is declared and not used.");
             pass.findings.report(Code::VarUnused, at, message);
