@@ -19,7 +19,7 @@ mod sample;
 use crate::model::{Filter, VariableType};
 
 pub use facts::{Facts, facts};
-pub(crate) use format::{encode, filtered, money};
+pub(crate) use format::{encode, filtered, is_date, money};
 pub(crate) use frames::{Frame, Frames, Reference};
 pub(crate) use logic::{Atom, Logic, Test};
 pub use sample::sample_data;

@@ -55,6 +55,10 @@ pub const RULES: &[(&str, &str)] = &[
         "each.as",
         "A loop that names no element calls it by its list; this.x in it means that element.",
     ),
+    (
+        "font",
+        "Signs that no font family has are removed, and so is a family that has some inside.",
+    ),
     ("id.rename", "The second of two equal ids gets a number."),
     ("id.slug", "An id that is not well formed is made so."),
     ("key.alias", "A key under another name gets ours."),
@@ -86,6 +90,10 @@ pub const RULES: &[(&str, &str)] = &[
     (
         "unwrap",
         "A container where it may not stand is lifted out, or gives way to what it holds.",
+    ),
+    (
+        "url.entity",
+        "An address written as in HTML, with &amp; for &, is written as it is.",
     ),
     (
         "url.scheme",

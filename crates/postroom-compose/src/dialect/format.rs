@@ -271,6 +271,55 @@ const DAYS: [&str; 7] = [
     "Saturday",
 ];
 
+/// Whether a text is a date, or a date and a time, as RFC 3339 has them; the seconds and the offset
+/// may be left out.
+pub(crate) fn is_date(text: &str) -> bool {
+    let number = |from: usize, to: usize| {
+        let digits = text.get(from..to)?;
+        let all = digits.bytes().all(|byte| byte.is_ascii_digit());
+        all.then(|| digits.parse::<usize>().ok()).flatten()
+    };
+    let sign = |at: usize, signs: &str| text.get(at..=at).is_some_and(|one| signs.contains(one));
+    let (Some(year), Some(month), Some(day)) = (number(0, 4), number(5, 7), number(8, 10)) else {
+        return false;
+    };
+    let days = match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return false,
+    };
+    if !sign(4, "-") || !sign(7, "-") || !(1..=days).contains(&day) {
+        return false;
+    }
+    if text.len() == 10 {
+        return true;
+    }
+    let (Some(hour), Some(minute)) = (number(11, 13), number(14, 16)) else {
+        return false;
+    };
+    // A second that is put in is the sixtieth.
+    let (second, mut rest) = match text.get(16..).and_then(|rest| rest.strip_prefix(':')) {
+        Some(_) => match number(17, 19) {
+            Some(second) => (second, text.get(19..).unwrap_or_default()),
+            None => return false,
+        },
+        None => (0, text.get(16..).unwrap_or_default()),
+    };
+    if let Some(fraction) = rest.strip_prefix('.') {
+        rest = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    let offset = match rest.as_bytes() {
+        [] | [b'Z' | b'z'] => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => {
+            [h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit())
+        }
+        _ => false,
+    };
+    sign(10, "Tt ") && sign(13, ":") && hour < 24 && minute < 60 && second <= 60 && offset
+}
+
 /// An RFC 3339 date or time by a pattern; what is none stays as it is.
 fn date(text: &str, pattern: &str) -> String {
     let field = |from: usize, to: usize| {

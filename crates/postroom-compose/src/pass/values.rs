@@ -3,6 +3,7 @@
 mod color;
 mod condition;
 mod enumeration;
+mod font;
 mod number;
 mod object;
 mod pad;
@@ -272,6 +273,10 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Template => Some(template(node, name, pass)),
         Form::Verbatim => Some(verbatim(node, name, pass)),
         Form::Url(usage) => Some(url(node, usage, pass)),
+        Form::Line(most) if matches!(name, "font" | "headingFont") => {
+            let stated = line(node, name, most, pass);
+            font::families(&stated, name, pass)
+        }
         Form::Line(most) => Some(line(node, name, most, pass)),
         Form::Html => Some(expect(
             node,

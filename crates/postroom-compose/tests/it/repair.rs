@@ -245,3 +245,61 @@ fn every_rule_and_code_is_written_about() {
         assert!(page.contains(&format!("`{rule}`")));
     }
 }
+
+#[test]
+fn samples_of_dates_are_dates() {
+    let told = |sample: &Value, item: bool| {
+        let variable = if item {
+            json!({"name": "days", "type": "list", "item": {"on": "date"}, "sample": [{"on": "2030-01-31"}, {"on": sample}]})
+        } else {
+            json!({"name": "days", "type": "date", "sample": sample})
+        };
+        let words = if item {
+            json!({"type": "each", "in": "days", "as": "day", "children": [{"type": "text", "text": "{{ day.on | date: \"d MMMM\" }}"}]})
+        } else {
+            json!({"type": "text", "text": "{{ days | date: \"d MMMM\" }}"})
+        };
+        let mut document = column(json!([words]));
+        document["variables"] = json!([variable]);
+        let checked = check(&document);
+        let mut issues = checked.issues.iter();
+        issues.any(|issue| issue.code == "var.no_sample" && issue.message.contains("no date"))
+    };
+    for good in [
+        "2026-12-31",
+        "2028-02-29",
+        "2026-12-31T23:59:60Z",
+        "2026-12-31T09:30:00.25+02:00",
+        "2026-12-31 09:30",
+    ] {
+        assert!(!told(&json!(good), false), "{good}");
+        assert!(!told(&json!(good), true), "{good}");
+    }
+    for bad in [
+        "2026-99-99",
+        "2026-02-29",
+        "2100-02-29",
+        "2026-1-1",
+        "2026-00-10",
+        "2026-12-31T25:00",
+        "2026-12-31T10:00:99Z",
+        "2026-12-31T10:00:00+2",
+        "next week",
+        "２０２６-01-01",
+    ] {
+        assert!(told(&json!(bad), false), "{bad}");
+        assert!(told(&json!(bad), true), "{bad}");
+    }
+}
+
+#[test]
+fn fonts_without_a_name_are_left_out() {
+    let mut document = column(json!([{"type": "text", "text": "Words"}]));
+    document["theme"] = json!({"font": "}</style><script>", "headingFont": "-apple-system, 'Segoe UI', \"Noto Sans\""});
+    let repaired = repair(&document);
+    let theme = &repaired.document["theme"];
+    assert_eq!(theme.get("font"), None);
+    assert_eq!(theme["headingFont"], document["theme"]["headingFont"]);
+    let changes: Vec<&str> = repaired.applied.iter().map(|change| change.code).collect();
+    assert_eq!(changes.iter().filter(|rule| **rule == "font").count(), 1);
+}

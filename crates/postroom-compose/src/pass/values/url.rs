@@ -1,7 +1,7 @@
 //! Addresses: whole, of a scheme that is safe in mail, with variables.
 
 use crate::{
-    draft::Node,
+    draft::{Node, Origin},
     grammar::UrlUse,
     issue::Code,
     notation::{self, Part},
@@ -42,6 +42,7 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
             format!("{trimmed} to {decoded}"),
         );
     }
+    let decoded = entities(decoded, at, pass);
     let mut parts = pass.reading(|reading| notation::parse(&decoded, reading));
     for part in &parts {
         match part {
@@ -76,6 +77,26 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
         None => {}
     }
     Node::string(at, pass.reading(|reading| notation::join(&parts, reading)))
+}
+
+/// An address copied from HTML, where `&` is written as a reference, as it is meant.
+fn entities(address: String, at: Origin, pass: &mut Pass<'_, '_>) -> String {
+    const REFERENCE: &str = "&amp;";
+    if !address.contains(REFERENCE) {
+        return address;
+    }
+    let mut meant = address.clone();
+    while meant.contains(REFERENCE) {
+        meant = meant.replace(REFERENCE, "&");
+    }
+    pass.findings.mend(
+        Code::UrlInvalid,
+        at,
+        "The address has `&amp;`, which is `&` in HTML only.",
+        "url.entity",
+        format!("{address} to {meant}"),
+    );
+    meant
 }
 
 enum Fault {

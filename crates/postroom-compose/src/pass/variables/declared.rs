@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value as Json;
+
 use super::{Role, Uses};
 use crate::{
+    dialect,
     draft::{Node, Object, Origin, Value},
     issue::Code,
-    model::{Variable, VariableType},
+    model::{Shape, Variable, VariableType},
     pass::{Pass, values},
     read,
 };
@@ -100,11 +103,50 @@ pub(super) fn judge(declared: &[Variable], uses: &Uses, pass: &mut Pass<'_, '_>)
             };
             pass.findings.report(code, at, message);
         }
+        if let Some(sample) = &variable.sample {
+            let mut wrong = None;
+            not_dates(variable.kind, &variable.shape, sample, &mut wrong);
+            if let Some(wrong) = wrong {
+                let shown: String = wrong.chars().take(60).collect();
+                let message = format!("{name} has the sample {shown:?}, which is no date.");
+                let hint = "Write a date as 2030-01-31, or a time as 2030-01-31T09:30:00Z.";
+                pass.findings
+                    .report_with(Code::VarNoSample, at, message, hint);
+            }
+        }
         if variable.required && *bare && variable.default.is_none() {
             let message = format!("{name} is required and nothing stands in for it.");
             pass.findings
                 .report(Code::VarRequiredWithoutDefault, at, message);
         }
+    }
+}
+
+/// Finds the first text in a sample that stands for a date and is none.
+fn not_dates(kind: VariableType, shape: &Shape, sample: &Json, wrong: &mut Option<String>) {
+    if wrong.is_some() {
+        return;
+    }
+    match (shape, sample) {
+        (Shape::List(item), Json::Array(items)) => {
+            for one in items {
+                not_dates(VariableType::String, item, one, wrong);
+            }
+        }
+        (Shape::Object(fields), Json::Object(values)) => {
+            for (name, shape) in fields {
+                if let Some(value) = values.get(name) {
+                    not_dates(VariableType::String, shape, value, wrong);
+                }
+            }
+        }
+        (shape, Json::String(text)) => {
+            let date = kind == VariableType::Date || *shape == Shape::Scalar(VariableType::Date);
+            if date && !text.is_empty() && !dialect::is_date(text) {
+                *wrong = Some(text.clone());
+            }
+        }
+        _ => {}
     }
 }
 
