@@ -128,14 +128,20 @@ pub(crate) enum Context {
     PlainUrl,
     /// Later in such a URL.
     PlainUrlPart,
-    /// In plain text, or in a subject, where nothing is escaped.
+    /// In plain text, where nothing is escaped.
     Plain,
+    /// The same in a subject or preview line, where the line ends of a value become blanks: one in
+    /// a header field would begin another.
+    Line,
 }
 
 impl Context {
     /// Whether HTML is around.
     pub(crate) fn is_html(self) -> bool {
-        !matches!(self, Self::Plain | Self::PlainUrl | Self::PlainUrlPart)
+        !matches!(
+            self,
+            Self::Plain | Self::Line | Self::PlainUrl | Self::PlainUrlPart
+        )
     }
 
     /// Whether values have to be percent-encoded.
@@ -176,6 +182,16 @@ impl Value<'_> {
             Filter::Money(currency) => Some((money(currency).1, false)),
             _ => None,
         }
+    }
+
+    /// Whether line ends that it may have must become blanks.
+    fn is_on_line(&self) -> bool {
+        let without = matches!(self.kind, Some(VariableType::Number | VariableType::Bool))
+            || matches!(
+                self.filter,
+                Some(Filter::Number(_) | Filter::Money(_) | Filter::Date(_) | Filter::UrlEncode)
+            );
+        self.context == Context::Line && !without
     }
 
     /// Whether it is HTML that the sender trusts, in a place that takes it.

@@ -15,8 +15,8 @@ use html5ever::{
     },
 };
 use postroom_compose::{
-    check,
-    dialect::Dialect,
+    Severity, check,
+    dialect::{Dialect, facts},
     emit::{Compiled, Envelope, Options, Target, compile},
     model::{Block, BlockKind, Document, ImageAlt, Marks, Piece, Span, Template, Text},
 };
@@ -85,6 +85,18 @@ fn with_text(text: &Value, variables: &Value) -> Document {
         "variables": variables,
         "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [
             {"type": "text", "text": text}
+        ]}]}]}
+    }))
+}
+
+/// A document whose subject has a variable of that type.
+fn with_subject_of(kind: &str, sample: &Value) -> Document {
+    document(&json!({
+        "version": 2,
+        "meta": {"subject": "Order of {{ name }}", "preheader": "Words that stand in a preview line of a mail.", "lang": "en"},
+        "variables": [{"name": "name", "type": kind, "sample": sample}],
+        "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [
+            {"type": "text", "text": "Hello."}
         ]}]}]}
     }))
 }
@@ -521,6 +533,71 @@ fn scripts_in_samples_of_links_do_not_become_links() {
         let document = with_text(&json!({"md": "[go on]({{ u }})"}), &variables);
         let html = compiled(&document, Target::Html, Dialect::None).code;
         assert!(html.contains("href=\"#\""), "{sample}");
+    }
+}
+
+/// A line end in a value would begin another header field.
+#[test]
+fn line_ends_of_values_do_not_reach_the_subject() {
+    let document = with_subject_of("string", &json!("Ada\r\nBcc: x@acme.test\rand\nmore"));
+    let made = |dialect| compiled(&document, Target::Html, dialect).subject;
+    let folded = "Order of Ada Bcc: x@acme.test and more";
+    assert_eq!(made(Dialect::None), folded);
+    let line_ends = "replace('\\r', ' ')|replace('\\n', ' ')";
+    assert!(made(Dialect::Jinja2).contains(line_ends));
+    assert!(made(Dialect::Klaviyo).contains("|truncatewords:500|safe"));
+    assert!(made(Dialect::Liquid).contains("replace: pr_r, ' ' | replace: pr_l, ' '"));
+    assert!(made(Dialect::Erb).contains(".to_s.gsub(/\\R/, ' ')"));
+    for fact in facts() {
+        let can = ["jinja2", "klaviyo", "liquid", "erb", "none"].contains(&fact.dialect);
+        assert_eq!(fact.one_line, can, "{}", fact.dialect);
+    }
+    // A number has none.
+    let number = with_subject_of("number", &json!(5));
+    let subject = compiled(&number, Target::Html, Dialect::Erb).subject;
+    assert!(!subject.contains("gsub"), "{subject}");
+}
+
+/// Whoever fills in an address chooses its scheme, which every dialect tells in the same way.
+#[test]
+fn addresses_from_variables_are_told() {
+    let link = json!([{"type": "link", "href": "{{ go }}", "children": [{"type": "text", "text": "Read it"}]}]);
+    for kind in ["url", "string"] {
+        let variables = json!([{"name": "go", "type": kind, "sample": "https://acme.test/a"}]);
+        let document = with_text(&link, &variables);
+        for (name, dialect) in Dialect::NAMES {
+            for target in [Target::Html, Target::Text] {
+                let made = compiled(&document, target, *dialect);
+                let told = made
+                    .issues
+                    .iter()
+                    .find(|issue| issue.code == "var.url_unchecked");
+                assert_eq!(told.is_some(), *dialect != Dialect::None, "{name} {kind}");
+                if let Some(issue) = told {
+                    assert_eq!(issue.severity, Severity::Warning, "{name} {kind}");
+                }
+            }
+        }
+    }
+}
+
+/// Where the sender has no token of its own, the variable that stands in is told of.
+#[test]
+fn an_address_for_unsubscribing_that_nobody_states_is_told() {
+    let document = document(&json!({
+        "version": 2,
+        "meta": {"subject": "News", "preheader": "What is new this week at the shop, and what is not.", "lang": "en"},
+        "root": {"type": "body", "children": [{"type": "section", "children": [{"type": "column", "children": [
+            {"type": "unsubscribe", "text": "Unsubscribe"}
+        ]}]}]}
+    }));
+    for (name, dialect) in Dialect::NAMES {
+        let made = compiled(&document, Target::Html, *dialect);
+        let told = made.issues.iter().any(|issue| {
+            issue.code == "var.url_unchecked" && issue.message.contains("unsubscribe_url")
+        });
+        let filled = *dialect == Dialect::None || dialect.unsubscribe_token().is_some();
+        assert_eq!(told, !filled, "{name}");
     }
 }
 

@@ -159,6 +159,9 @@ impl Syntax for Erb {
         if encodes {
             expression = format!("ERB::Util.url_encode({expression})");
         }
+        if value.is_on_line() {
+            expression = format!("({expression}).to_s.gsub(/\\R/, ' ')");
+        }
         Ok(if value.context.is_html() && !value.is_trusted() {
             format!("<%= ERB::Util.h({expression}) %>")
         } else {

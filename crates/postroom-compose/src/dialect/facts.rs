@@ -27,6 +27,8 @@ pub struct Facts {
     pub ends: bool,
     /// Variables inside a URL are percent-encoded; else a URL has to be one variable.
     pub url_parts: bool,
+    /// Line ends of a value in the subject become blanks; else the sender has to take them out.
+    pub one_line: bool,
     /// Its own token for the address where readers unsubscribe; else the variable
     /// `unsubscribe_url`.
     pub unsubscribe: Option<&'static str>,
@@ -54,6 +56,7 @@ fn of(dialect: Dialect) -> Facts {
             index: true,
             ends: true,
             url_parts: true,
+            one_line: true,
             unsubscribe: None,
             example: "Values are the samples; conditions and loops are carried out.".to_owned(),
         };
@@ -89,6 +92,8 @@ fn of(dialect: Dialect) -> Facts {
         index: says("item.index", None, Context::Text, &inside).is_ok(),
         ends: syntax.branch(&Logic::exists("item.last"), &inside).is_ok(),
         url_parts: says("v", None, Context::UrlPart, &outside).is_ok(),
+        one_line: says("v", None, Context::Line, &outside)
+            != says("v", None, Context::Plain, &outside),
         unsubscribe: dialect.unsubscribe_token(),
         example: example(syntax),
     }

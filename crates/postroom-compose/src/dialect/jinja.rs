@@ -259,6 +259,14 @@ impl Syntax for Jinja {
         if encodes {
             expression.push_str(&self.url_encode());
         }
+        if value.is_on_line() {
+            expression.push_str(if self.django {
+                // Django has no filter that replaces; this one puts words together by blanks.
+                "|truncatewords:500"
+            } else {
+                "|replace('\\r', ' ')|replace('\\n', ' ')"
+            });
+        }
         let safe = !value.context.is_html() || value.is_trusted();
         Ok(match (safe, self.django) {
             (true, _) => format!("{{{{ {expression}|safe }}}}"),

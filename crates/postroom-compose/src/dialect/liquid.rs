@@ -158,6 +158,13 @@ impl Syntax for Liquid {
         if value.context.is_html() && !value.is_trusted() {
             expression.push_str(" | escape");
         }
+        if value.is_on_line() {
+            // Its strings have no escapes.
+            return Ok(format!(
+                "{{% assign pr_r = '%0D' | url_decode %}}{{% assign pr_l = '%0A' | url_decode %}}\
+                 {{{{ {expression} | replace: pr_r, ' ' | replace: pr_l, ' ' }}}}"
+            ));
+        }
         Ok(format!("{{{{ {expression} }}}}"))
     }
 

@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 use crate::{
     Code, Issue, Source,
     dialect::{
-        self, Atom, Context, Dialect, Frame, Frames, Logic, Refusal, Syntax, Test, Value, filtered,
-        is_simple, is_truthy, lookup,
+        self, Atom, Context, Dialect, Frame, Frames, Logic, Refusal, Syntax, Test, UNSUBSCRIBE,
+        Value, filtered, is_simple, is_truthy, lookup,
     },
     model::{Condition, Document, Each, Filter, VariableType, VariableUse},
     scope::Scope,
@@ -184,13 +184,8 @@ impl<'a> Flow<'a> {
     }
 
     fn tag_of<S: Sink>(&mut self, sink: &mut S, syntax: &dyn Syntax, value: &Value<'_>) {
-        if value.context == Context::Url && value.kind == Some(VariableType::Url) {
-            let message = format!(
-                "`{}` is a whole address, and its scheme is whatever the sender puts in.",
-                value.path
-            );
-            let issue = Issue::new(Code::VarUrlUnchecked, self.source, message);
-            self.tell(issue.severity(crate::Severity::Info));
+        if matches!(value.context, Context::Url | Context::PlainUrl) {
+            self.unchecked(value.path);
         }
         let written = match self.shadowed(value.path) {
             Some(refusal) => Err(refusal),
@@ -200,6 +195,20 @@ impl<'a> Flow<'a> {
             Ok(tag) => sink.tag(&tag),
             Err(refusal) => self.refuse(&refusal),
         }
+    }
+
+    /// Tells of an address that begins with a variable, and of the one for unsubscribing that the
+    /// document leaves to the sender.
+    fn unchecked(&mut self, path: &str) {
+        let mut declared = self.document.variables.iter();
+        let message = if path == UNSUBSCRIBE && !declared.any(|variable| variable.name == path) {
+            format!(
+                "Where readers unsubscribe is the variable `{path}`, which the document does not declare: the sender has to give an address."
+            )
+        } else {
+            format!("`{path}` begins an address, and its scheme is whatever the sender puts in.")
+        };
+        self.tell(Issue::new(Code::VarUrlUnchecked, self.source, message));
     }
 
     fn sample(&self, used: &VariableUse, kind: Option<VariableType>, context: Context) -> String {
@@ -497,5 +506,6 @@ fn placed(text: &str, context: Context) -> String {
         Context::Attribute | Context::Url => escape::attribute(text),
         Context::UrlPart | Context::PlainUrlPart => dialect::encode(text),
         Context::Plain | Context::PlainUrl => text.to_owned(),
+        Context::Line => text.replace("\r\n", " ").replace(['\r', '\n'], " "),
     }
 }

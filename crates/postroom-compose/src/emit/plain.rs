@@ -277,17 +277,17 @@ fn label_and_url<'a>(flow: &mut Flow<'a>, out: &mut Plain, label: &'a Text, href
 
 /// Writes a text.
 pub(super) fn text<'a>(flow: &mut Flow<'a>, out: &mut Plain, text: &'a Text) {
-    spans(flow, out, &text.0);
+    spans(flow, out, &text.0, Context::Plain);
 }
 
-fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
+fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span], context: Context) {
     for span in spans {
         match span {
             Span::Text { text, .. } => out.words(&one_line(text)),
-            Span::Variable(used) => flow.value(out, used, Context::Plain),
+            Span::Variable(used) => flow.value(out, used, context),
             Span::Break => out.newline(),
             Span::Link { href, children } => {
-                self::spans(flow, out, children);
+                self::spans(flow, out, children, context);
                 let shown = Text(children.clone()).plain();
                 let target = href.plain();
                 if shown.trim() != target.trim() && format!("mailto:{}", shown.trim()) != target {
@@ -301,9 +301,10 @@ fn spans<'a>(flow: &mut Flow<'a>, out: &mut Plain, spans: &'a [Span]) {
                 otherwise,
             } => {
                 let write_then =
-                    |flow: &mut Flow<'a>, out: &mut Plain| self::spans(flow, out, then);
-                let write_else =
-                    |flow: &mut Flow<'a>, out: &mut Plain| self::spans(flow, out, otherwise);
+                    |flow: &mut Flow<'a>, out: &mut Plain| self::spans(flow, out, then, context);
+                let write_else = |flow: &mut Flow<'a>, out: &mut Plain| {
+                    self::spans(flow, out, otherwise, context)
+                };
                 flow.branch(out, condition, &write_then, Some(&write_else));
             }
         }
@@ -426,6 +427,6 @@ fn items<'a>(
 /// A subject or a preview line: one line, nothing escaped.
 pub(super) fn line<'a>(flow: &mut Flow<'a>, text: &'a Text) -> String {
     let mut out = Plain::default();
-    spans(flow, &mut out, &text.0);
+    spans(flow, &mut out, &text.0, Context::Line);
     flow.written(out.out.on_one_line())
 }

@@ -75,9 +75,9 @@ impl Runs {
     pub(super) fn on_one_line(mut self) -> Self {
         for run in &mut self.0 {
             if let Run::Words(words) = run
-                && words.contains('\n')
+                && words.contains(['\r', '\n'])
             {
-                *words = words.replace('\n', " ");
+                *words = words.replace("\r\n", " ").replace(['\r', '\n'], " ");
             }
         }
         self
