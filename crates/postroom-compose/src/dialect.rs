@@ -9,6 +9,7 @@ mod format;
 mod frames;
 mod go;
 mod handlebars;
+mod host;
 mod jinja;
 mod liquid;
 mod logic;
@@ -21,6 +22,7 @@ use crate::model::{Filter, VariableType};
 pub use facts::{Facts, facts};
 pub(crate) use format::{encode, filtered, is_date, money};
 pub(crate) use frames::{Frame, Frames, Reference};
+pub use host::{Helper, Host};
 pub(crate) use logic::{Atom, Logic, Test};
 pub use sample::sample_data;
 pub(crate) use sample::{UNSUBSCRIBE, holds, is_truthy, lookup, print};
@@ -83,19 +85,19 @@ impl Dialect {
         found.map_or("none", |(name, _)| name)
     }
 
-    /// How it is written; `None` for [`Dialect::None`], which is no language.
-    pub(crate) fn syntax(self) -> Option<&'static dyn Syntax> {
+    /// How it is written for a host; `None` for [`Dialect::None`], which is no language.
+    pub(crate) fn syntax(self, host: &Host) -> Option<Box<dyn Syntax>> {
         Some(match self {
-            Self::Jinja2 => &jinja::JINJA,
-            Self::Klaviyo => &jinja::DJANGO,
-            Self::Liquid => &liquid::Liquid,
-            Self::Handlebars => &handlebars::HANDLEBARS,
-            Self::SendGrid => &handlebars::SENDGRID,
-            Self::Mustache => &mustache::MUSTACHE,
-            Self::Postmark => &mustache::POSTMARK,
-            Self::Go => &go::Go,
-            Self::Erb => &erb::Erb,
-            Self::Mailchimp => &mailchimp::Mailchimp,
+            Self::Jinja2 => Box::new(jinja::JINJA),
+            Self::Klaviyo => Box::new(jinja::DJANGO),
+            Self::Liquid => Box::new(liquid::Liquid::of(host)),
+            Self::Handlebars => Box::new(handlebars::Handlebars::of(host)),
+            Self::SendGrid => Box::new(handlebars::Handlebars::sendgrid()),
+            Self::Mustache => Box::new(mustache::MUSTACHE),
+            Self::Postmark => Box::new(mustache::POSTMARK),
+            Self::Go => Box::new(go::Go),
+            Self::Erb => Box::new(erb::Erb::of(host)),
+            Self::Mailchimp => Box::new(mailchimp::Mailchimp::of(host)),
             Self::None => return None,
         })
     }

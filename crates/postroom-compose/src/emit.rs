@@ -31,7 +31,7 @@ use std::cell::RefCell;
 use crate::{
     Issue,
     backend::{HtmlBackend, Tables},
-    dialect::{Context, Dialect, UNSUBSCRIBE, sample_data},
+    dialect::{Context, Dialect, Host, UNSUBSCRIBE, sample_data},
     issue,
     model::{BlockKind, Document, Marks, VariableUse},
 };
@@ -98,6 +98,8 @@ pub struct Options {
     pub target: Target,
     /// How variables are written.
     pub dialect: Dialect,
+    /// What is known of the system that fills the template in.
+    pub host: Host,
     /// Of HTML only what stands inside the body.
     pub fragment: bool,
     /// With what only classic Outlook reads.
@@ -111,6 +113,7 @@ impl Default for Options {
         Self {
             target: Target::Html,
             dialect: Dialect::None,
+            host: Host::default(),
             fragment: false,
             mso: true,
             envelope: Envelope::default(),
@@ -155,7 +158,8 @@ pub fn compile(document: &Document, options: &Options) -> Compiled {
 #[must_use]
 pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBackend) -> Compiled {
     let data = sample_data(document);
-    let mut flow = Flow::new(document, options.dialect, &data);
+    let syntax = options.dialect.syntax(&options.host);
+    let mut flow = Flow::new(document, options.dialect, syntax.as_deref(), &data);
     let subject = plain::line(&mut flow, &document.meta.subject);
     let preheader = plain::line(&mut flow, &document.meta.preheader);
     let html = |flow: &mut Flow<'_>| {

@@ -161,6 +161,7 @@ fn run(input: Input) -> Result<Output, Failure> {
             to: input.to,
             ..Envelope::default()
         },
+        ..Options::default()
     };
     let made = compose::compile(composing::given(&input.document), &options, input.force);
     if made.unusable {

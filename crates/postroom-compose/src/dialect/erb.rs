@@ -5,13 +5,17 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Borders, Branch, Context, Frames, Logic, Loop, NUDGE, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Context, Frames, Host, Logic, Loop, NUDGE, Refusal, Syntax, Test, Value,
     format::{date_pattern, strftime},
     frames::Reference,
     guarded,
 };
 
-pub(super) struct Erb;
+#[derive(Clone, Copy)]
+pub(super) struct Erb {
+    /// Fields are methods.
+    methods: bool,
+}
 
 /// Values that a mail takes for none.
 const NOTHING: &str = "[nil, false, 0, '', [], {}]";
@@ -24,38 +28,105 @@ const RESERVED: &[&str] = &[
     "until", "when", "while", "yield",
 ];
 
-fn dotted(path: &str) -> String {
-    let mut parts = path.split('.');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        out.push_str(&format!("[:{part}]"));
-    }
-    out
-}
-
-fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
-    super::refuse_reserved(path, RESERVED)?;
-    if path.starts_with(|c: char| c.is_uppercase()) {
-        return Err(Refusal(format!(
-            "a variable called `{path}`, which is a constant"
-        )));
-    }
-    Ok(match frames.reference(path) {
-        Reference::Root(path) => dotted(path),
-        Reference::Item { name, rest: "", .. } => name.to_owned(),
-        Reference::Item { name, rest, .. } => dotted(&format!("{name}.{rest}")),
-        Reference::Index(place) => format!("({}_at + 1)", place.name),
-        Reference::First(place) => format!("({}_at == 0)", place.name),
-        Reference::Last(place) => {
-            let unknown = || Refusal("the end of a loop".to_owned());
-            let (outer, list) = frames.outside(place.number).ok_or_else(unknown)?;
-            format!(
-                "({}_at == {}.size - 1)",
-                place.name,
-                self::path(list, &outer)?
-            )
+impl Erb {
+    pub(super) fn of(host: &Host) -> Self {
+        Self {
+            methods: host.fields_are_methods,
         }
-    })
+    }
+
+    fn dotted(self, path: &str) -> String {
+        let mut parts = path.split('.');
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            if self.methods {
+                out.push_str(&format!(".{part}"));
+            } else {
+                out.push_str(&format!("[:{part}]"));
+            }
+        }
+        out
+    }
+
+    fn path(self, path: &str, frames: &Frames) -> Result<String, Refusal> {
+        super::refuse_reserved(path, RESERVED)?;
+        if path.starts_with(|c: char| c.is_uppercase()) {
+            return Err(Refusal(format!(
+                "a variable called `{path}`, which is a constant"
+            )));
+        }
+        Ok(match frames.reference(path) {
+            Reference::Root(path) => self.dotted(path),
+            Reference::Item { name, rest: "", .. } => name.to_owned(),
+            Reference::Item { name, rest, .. } => self.dotted(&format!("{name}.{rest}")),
+            Reference::Index(place) => format!("({}_at + 1)", place.name),
+            Reference::First(place) => format!("({}_at == 0)", place.name),
+            Reference::Last(place) => {
+                let unknown = || Refusal("the end of a loop".to_owned());
+                let (outer, list) = frames.outside(place.number).ok_or_else(unknown)?;
+                format!(
+                    "({}_at == {}.size - 1)",
+                    place.name,
+                    self.path(list, &outer)?
+                )
+            }
+        })
+    }
+
+    fn test(self, logic: &Logic, frames: &Frames, inner: bool) -> Result<String, Refusal> {
+        let (parts, word) = match logic {
+            Logic::Constant(value) => return Ok(value.to_string()),
+            Logic::Atom(atom) => return self.atom(atom, frames),
+            Logic::All(parts) => (parts, " && "),
+            Logic::Any(parts) => (parts, " || "),
+        };
+        let written: Result<Vec<String>, Refusal> = parts
+            .iter()
+            .map(|part| self.test(part, frames, true))
+            .collect();
+        let joined = written?.join(word);
+        Ok(if inner { format!("({joined})") } else { joined })
+    }
+
+    fn atom(self, atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
+        let path = self.path(&atom.path, frames)?;
+        let equal = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
+        // Nil, or a text beside a number, would be an error.
+        let order = |sign: &str, value: &Json| {
+            let class = if value.is_string() {
+                "String"
+            } else {
+                "Numeric"
+            };
+            Ok(format!(
+                "({path}.is_a?({class}) && {path} {sign} {})",
+                literal(value)?
+            ))
+        };
+        let holds = |value: &Json| {
+            let takes = if value.is_string() {
+                "respond_to?(:include?)"
+            } else {
+                "is_a?(Array)"
+            };
+            Ok(format!(
+                "({path}.{takes} && {path}.include?({}))",
+                literal(value)?
+            ))
+        };
+        match &atom.test {
+            Test::Exists => Ok(format!("!{NOTHING}.include?({path})")),
+            Test::Empty => Ok(format!("{NOTHING}.include?({path})")),
+            Test::Eq(value) => equal("==", value),
+            Test::Ne(value) => equal("!=", value),
+            Test::Gt(value) => order(">", value),
+            Test::Gte(value) => order(">=", value),
+            Test::Lt(value) => order("<", value),
+            Test::Lte(value) => order("<=", value),
+            Test::Contains(value) => holds(value),
+            Test::Lacks(value) => holds(value).map(|test: String| format!("!{test}")),
+        }
+    }
 }
 
 fn expression(value: &Value<'_>, path: &str) -> Result<String, Refusal> {
@@ -98,62 +169,9 @@ fn number(value: &Value<'_>, path: &str, decimals: usize, grouped: bool) -> Stri
     format!("Float({path}, exception: false)&.then {{ |n| {text} }}")
 }
 
-fn test(logic: &Logic, frames: &Frames, inner: bool) -> Result<String, Refusal> {
-    let (parts, word) = match logic {
-        Logic::Constant(value) => return Ok(value.to_string()),
-        Logic::Atom(atom) => return self::atom(atom, frames),
-        Logic::All(parts) => (parts, " && "),
-        Logic::Any(parts) => (parts, " || "),
-    };
-    let written: Result<Vec<String>, Refusal> =
-        parts.iter().map(|part| test(part, frames, true)).collect();
-    let joined = written?.join(word);
-    Ok(if inner { format!("({joined})") } else { joined })
-}
-
-fn atom(atom: &Atom, frames: &Frames) -> Result<String, Refusal> {
-    let path = path(&atom.path, frames)?;
-    let equal = |sign: &str, value: &Json| Ok(format!("{path} {sign} {}", literal(value)?));
-    // Nil, or a text beside a number, would be an error.
-    let order = |sign: &str, value: &Json| {
-        let class = if value.is_string() {
-            "String"
-        } else {
-            "Numeric"
-        };
-        Ok(format!(
-            "({path}.is_a?({class}) && {path} {sign} {})",
-            literal(value)?
-        ))
-    };
-    let holds = |value: &Json| {
-        let takes = if value.is_string() {
-            "respond_to?(:include?)"
-        } else {
-            "is_a?(Array)"
-        };
-        Ok(format!(
-            "({path}.{takes} && {path}.include?({}))",
-            literal(value)?
-        ))
-    };
-    match &atom.test {
-        Test::Exists => Ok(format!("!{NOTHING}.include?({path})")),
-        Test::Empty => Ok(format!("{NOTHING}.include?({path})")),
-        Test::Eq(value) => equal("==", value),
-        Test::Ne(value) => equal("!=", value),
-        Test::Gt(value) => order(">", value),
-        Test::Gte(value) => order(">=", value),
-        Test::Lt(value) => order("<", value),
-        Test::Lte(value) => order("<=", value),
-        Test::Contains(value) => holds(value),
-        Test::Lacks(value) => holds(value).map(|test: String| format!("!{test}")),
-    }
-}
-
 impl Syntax for Erb {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
-        let path = path(value.path, frames)?;
+        let path = self.path(value.path, frames)?;
         let mut expression = expression(value, &path)?;
         let encodes = value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode));
         if encodes {
@@ -171,7 +189,7 @@ impl Syntax for Erb {
 
     fn branch(&self, logic: &Logic, frames: &Frames) -> Result<Option<Branch>, Refusal> {
         Ok(Some(Branch {
-            open: format!("<% if {} %>", test(logic, frames, false)?),
+            open: format!("<% if {} %>", self.test(logic, frames, false)?),
             middle: "<% else %>".to_owned(),
             close: "<% end %>".to_owned(),
             ..Branch::default()
@@ -180,7 +198,7 @@ impl Syntax for Erb {
 
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
         super::refuse_reserved(name, RESERVED)?;
-        let list = path(list, frames)?;
+        let list = self.path(list, frames)?;
         Ok(Loop {
             open: format!("<% ({list} || []).each_with_index do |{name}, {name}_at| %>"),
             middle: format!("<% end %><% if ({list} || []).empty? %>"),

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::model::{Condition, Filter, Operator, VariableType};
 
-use super::{Context, Dialect, Frame, Frames, Logic, Syntax, Value};
+use super::{Context, Dialect, Frame, Frames, Host, Logic, Syntax, Value};
 
 /// What a language can say of what documents say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,7 +46,7 @@ pub fn facts() -> Vec<Facts> {
 }
 
 fn of(dialect: Dialect) -> Facts {
-    let Some(syntax) = dialect.syntax() else {
+    let Some(syntax) = dialect.syntax(&Host::default()) else {
         return Facts {
             dialect: dialect.name(),
             about: about(dialect),
@@ -61,6 +61,7 @@ fn of(dialect: Dialect) -> Facts {
             example: "Values are the samples; conditions and loops are carried out.".to_owned(),
         };
     };
+    let syntax = syntax.as_ref();
     let outside = Frames::default();
     let inside = Frames(vec![Frame::Loop {
         name: "item".to_owned(),

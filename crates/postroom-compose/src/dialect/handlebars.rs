@@ -1,12 +1,15 @@
 //! Handlebars, whose only condition is whether there is a value, and SendGrid's templates, which
 //! have comparisons beside.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Context, Frames, Helper, Host, Logic, Loop, Refusal, Syntax, Test,
+    Value,
     format::date_pattern,
     frames::{Frame, Reference},
     joined,
@@ -15,10 +18,9 @@ use super::{
 /// Handlebars or SendGrid.
 pub(super) struct Handlebars {
     sendgrid: bool,
+    /// Comparisons that Handlebars itself has not.
+    helpers: BTreeSet<Helper>,
 }
-
-pub(super) const HANDLEBARS: Handlebars = Handlebars { sendgrid: false };
-pub(super) const SENDGRID: Handlebars = Handlebars { sendgrid: true };
 
 /// Words that the language or its helpers keep for themselves.
 const RESERVED: &[&str] = &[
@@ -46,6 +48,27 @@ const RESERVED: &[&str] = &[
 ];
 
 impl Handlebars {
+    pub(super) fn of(host: &Host) -> Self {
+        Self {
+            sendgrid: false,
+            helpers: host.helpers.clone(),
+        }
+    }
+
+    pub(super) fn sendgrid() -> Self {
+        Self {
+            sendgrid: true,
+            helpers: BTreeSet::new(),
+        }
+    }
+
+    /// A helper comes before a variable or an element of its name.
+    fn refuse_reserved(&self, path: &str) -> Result<(), Refusal> {
+        super::refuse_reserved(path, RESERVED)?;
+        let helpers: Vec<&str> = self.helpers.iter().map(|helper| helper.name()).collect();
+        super::refuse_reserved(path, &helpers)
+    }
+
     fn path(&self, path: &str, frames: &Frames) -> Result<String, Refusal> {
         let loops = frames
             .0
@@ -54,7 +77,7 @@ impl Handlebars {
             .count();
         Ok(match frames.reference(path) {
             Reference::Root(path) => {
-                super::refuse_reserved(path, RESERVED)?;
+                self.refuse_reserved(path)?;
                 // Two loops over one list give one step up, so from further in the way is not counted.
                 match loops {
                     0 => path.to_owned(),
@@ -109,14 +132,16 @@ impl Handlebars {
         )))
     }
 
-    fn compare(
-        &self,
-        helper: &str,
-        path: &str,
-        value: &Json,
-        swapped: bool,
-    ) -> Result<Branch, Refusal> {
-        if !self.sendgrid {
+    /// A comparison; SendGrid has helpers of its own for equal, more and less.
+    fn compare(&self, helper: Helper, path: &str, value: &Json) -> Result<Branch, Refusal> {
+        let (name, swapped) = match helper {
+            Helper::Eq => ("equals", false),
+            Helper::Gt => ("greaterThan", false),
+            Helper::Lte => ("greaterThan", true),
+            Helper::Lt => ("lessThan", false),
+            Helper::Gte => ("lessThan", true),
+        };
+        if !self.sendgrid && !self.helpers.contains(&helper) {
             let hint = "a comparison (it knows only whether there is a value)";
             return Err(Refusal(hint.to_owned()));
         }
@@ -129,10 +154,18 @@ impl Handlebars {
             Json::String(text) => format!("'{text}'"),
             other => other.to_string(),
         };
+        if !self.sendgrid {
+            return Ok(Branch {
+                open: format!("{{{{#if ({} {path} {value})}}}}", helper.name()),
+                middle: "{{else}}".to_owned(),
+                close: "{{/if}}".to_owned(),
+                ..Branch::default()
+            });
+        }
         Ok(Branch {
-            open: format!("{{{{#{helper} {path} {value}}}}}"),
+            open: format!("{{{{#{name} {path} {value}}}}}"),
             middle: "{{else}}".to_owned(),
-            close: format!("{{{{/{helper}}}}}"),
+            close: format!("{{{{/{name}}}}}"),
             swapped,
             ..Branch::default()
         })
@@ -178,12 +211,15 @@ impl Syntax for Handlebars {
                 swapped: *test == Test::Empty,
                 ..Branch::default()
             },
-            Test::Eq(value) => self.compare("equals", &path, value, false)?,
-            Test::Ne(value) => self.compare("equals", &path, value, true)?,
-            Test::Gt(value) => self.compare("greaterThan", &path, value, false)?,
-            Test::Lte(value) => self.compare("greaterThan", &path, value, true)?,
-            Test::Lt(value) => self.compare("lessThan", &path, value, false)?,
-            Test::Gte(value) => self.compare("lessThan", &path, value, true)?,
+            Test::Eq(value) => self.compare(Helper::Eq, &path, value)?,
+            Test::Ne(value) => Branch {
+                swapped: true,
+                ..self.compare(Helper::Eq, &path, value)?
+            },
+            Test::Gt(value) => self.compare(Helper::Gt, &path, value)?,
+            Test::Gte(value) => self.compare(Helper::Gte, &path, value)?,
+            Test::Lt(value) => self.compare(Helper::Lt, &path, value)?,
+            Test::Lte(value) => self.compare(Helper::Lte, &path, value)?,
             Test::Contains(_) | Test::Lacks(_) => {
                 return Err(Refusal("the operator contains".to_owned()));
             }
@@ -193,7 +229,7 @@ impl Syntax for Handlebars {
 
     fn each(&self, list: &str, name: &str, frames: &Frames) -> Result<Loop, Refusal> {
         let list = self.path(list, frames)?;
-        super::refuse_reserved(name, RESERVED)?;
+        self.refuse_reserved(name)?;
         let named = if self.sendgrid {
             String::new()
         } else {

@@ -5,13 +5,24 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Context, Frames, Host, Logic, Loop, Refusal, Syntax, Test, Value,
     format::{date_pattern, strftime},
     frames::Reference,
     guarded,
 };
 
-pub(super) struct Liquid;
+pub(super) struct Liquid {
+    /// The engine escapes what stands in HTML.
+    host_escapes: bool,
+}
+
+impl Liquid {
+    pub(super) fn of(host: &Host) -> Self {
+        Self {
+            host_escapes: host.escapes,
+        }
+    }
+}
 
 /// Percent-encoding, of which engines leave different signs out; an apostrophe cannot be said but as
 /// an entity.
@@ -142,6 +153,11 @@ fn exists(path: &str, frames: &Frames, name: &str) -> String {
 impl Syntax for Liquid {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
         let path = path(value.path, frames)?;
+        if self.host_escapes && value.is_trusted() {
+            return Err(Refusal(
+                "trusted HTML where the engine escapes every value".to_owned(),
+            ));
+        }
         match value.decimals() {
             Some((_, true)) => return Err(Refusal("numbers with separated thousands".to_owned())),
             Some((decimals, false)) => return Ok(number(&path, &value.sign(), decimals)),
@@ -155,7 +171,7 @@ impl Syntax for Liquid {
         if value.context.is_part() && !matches!(value.filter, Some(Filter::UrlEncode)) {
             expression.push_str(ENCODED);
         }
-        if value.context.is_html() && !value.is_trusted() {
+        if value.context.is_html() && !value.is_trusted() && !self.host_escapes {
             expression.push_str(" | escape");
         }
         if value.is_on_line() {

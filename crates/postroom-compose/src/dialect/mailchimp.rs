@@ -1,41 +1,64 @@
 //! Merge tags of Mailchimp: one flat list of fields with short names, and no loops.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 
 use crate::model::Filter;
 
 use super::{
-    Atom, Borders, Branch, Frames, JOINER, Logic, Loop, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Frames, Host, JOINER, Logic, Loop, Refusal, Syntax, Test, Value,
     frames::Reference,
 };
 
 /// Longest name of a merge field.
 const FIELD_CHARS: usize = 10;
 
-pub(super) struct Mailchimp;
+pub(super) struct Mailchimp {
+    /// Fields by path of the variable.
+    fields: BTreeMap<String, String>,
+}
 
-/// The merge field of a variable: its last part in capitals, as long as fields may be.
-fn field(path: &str, frames: &Frames) -> Result<String, Refusal> {
-    let Reference::Root(path) = frames.reference(path) else {
-        return Err(Refusal("loops".to_owned()));
-    };
-    let last = path.rsplit('.').next().unwrap_or(path).to_ascii_uppercase();
-    let known = match last.as_str() {
-        "FIRST_NAME" | "FIRSTNAME" => "FNAME",
-        "LAST_NAME" | "LASTNAME" => "LNAME",
-        other => other,
-    };
-    if known.len() > FIELD_CHARS {
-        return Err(Refusal(format!(
-            "a name of more than {FIELD_CHARS} characters, `{last}`"
-        )));
+impl Mailchimp {
+    pub(super) fn of(host: &Host) -> Self {
+        Self {
+            fields: host.merge_fields.clone(),
+        }
     }
-    Ok(known.to_owned())
+
+    /// The merge field of a variable: the one that the host calls it by, else its last part in
+    /// capitals, as long as fields may be.
+    fn field(&self, path: &str, frames: &Frames) -> Result<String, Refusal> {
+        let Reference::Root(path) = frames.reference(path) else {
+            return Err(Refusal("loops".to_owned()));
+        };
+        if let Some(field) = self.fields.get(path) {
+            let of_field = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+            let named = field.chars().all(of_field) && (1..=FIELD_CHARS).contains(&field.len());
+            return if named {
+                Ok(field.clone())
+            } else {
+                Err(Refusal(format!("a merge field called {field:?}")))
+            };
+        }
+        let last = path.rsplit('.').next().unwrap_or(path).to_ascii_uppercase();
+        let known = match last.as_str() {
+            "FIRST_NAME" | "FIRSTNAME" => "FNAME",
+            "LAST_NAME" | "LASTNAME" => "LNAME",
+            other => other,
+        };
+        if known.len() > FIELD_CHARS {
+            return Err(Refusal(format!(
+                "a name of more than {FIELD_CHARS} characters, `{last}`"
+            )));
+        }
+        Ok(known.to_owned())
+    }
 }
 
 impl Syntax for Mailchimp {
     fn value(&self, value: &Value<'_>, frames: &Frames) -> Result<String, Refusal> {
-        let field = field(value.path, frames)?;
+        let field = self.field(value.path, frames)?;
         let modifier = match value.filter {
             None => "",
             Some(Filter::Upper) => "UPPER:",
@@ -56,7 +79,7 @@ impl Syntax for Mailchimp {
         let Logic::Atom(Atom { path, test }) = logic else {
             return Ok(None);
         };
-        let field = field(path, frames)?;
+        let field = self.field(path, frames)?;
         let compared = |sign: &str, value: &Json| match value {
             Json::String(text) if !text.contains(['|', '*', '"', '<', '>', '&', '\n']) => {
                 Ok(format!("{field} {sign} {text}"))

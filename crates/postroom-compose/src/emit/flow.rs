@@ -66,7 +66,7 @@ struct Round<'a> {
 pub(super) struct Flow<'a> {
     pub(super) document: &'a Document,
     pub(super) dialect: Dialect,
-    syntax: Option<&'static dyn Syntax>,
+    syntax: Option<&'a dyn Syntax>,
     data: &'a Json,
     rounds: Vec<Round<'a>>,
     frames: Frames,
@@ -81,11 +81,17 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(document: &'a Document, dialect: Dialect, data: &'a Json) -> Self {
+    /// `syntax` is how `dialect` is written.
+    pub(super) fn new(
+        document: &'a Document,
+        dialect: Dialect,
+        syntax: Option<&'a dyn Syntax>,
+        data: &'a Json,
+    ) -> Self {
         Self {
             document,
             dialect,
-            syntax: dialect.syntax(),
+            syntax,
             data,
             rounds: Vec::new(),
             frames: Frames::default(),
@@ -100,10 +106,12 @@ impl<'a> Flow<'a> {
 
     /// The same document, all of it once and without tags.
     pub(super) fn silent(&self) -> Self {
-        Self {
-            syntax: Some(&dialect::Silent),
-            ..Self::new(self.document, Dialect::None, self.data)
-        }
+        Self::new(
+            self.document,
+            Dialect::None,
+            Some(&dialect::Silent),
+            self.data,
+        )
     }
 
     /// Begins another result of the same document.

@@ -316,6 +316,7 @@ fn compile(options: &Compile, terminal: Terminal) -> Done {
             to: options.to.clone(),
             ..Envelope::default()
         },
+        ..Options::default()
     };
     let made = compose::compile(&file.text()?, &how, options.force);
     if made.unusable {
