@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::{
-    Input, Issue, check,
-    emit::{self, Compiled, Options, Target},
+    Code, Input, Issue, check,
+    emit::{self, Compiled, Options, OutlookBackground, Target},
     issue, lint, repair,
 };
 
@@ -72,6 +72,9 @@ pub fn compile<'i>(input: impl Into<Input<'i>>, options: &Options, force: bool) 
     issues.append(&mut compiled.issues);
     // What is told more strictly now stands in place of what the check told.
     let found = lint::compiled(&document, &compiled, options);
+    if options.outlook_background == OutlookBackground::Color {
+        issues.retain(|issue| issue.code != Code::OutlookBgPadding.name());
+    }
     issues.retain(|issue| {
         !found
             .iter()

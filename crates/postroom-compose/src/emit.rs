@@ -91,6 +91,16 @@ impl Target {
     }
 }
 
+/// What Outlook on Windows shows behind words that other programs show a picture behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutlookBackground {
+    /// The picture, drawn by VML, in which padding comes out otherwise.
+    #[default]
+    Picture,
+    /// The colour only, and padding as it is stated.
+    Color,
+}
+
 /// How a document is compiled.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -104,6 +114,9 @@ pub struct Options {
     pub fragment: bool,
     /// With what only classic Outlook reads.
     pub mso: bool,
+    /// What classic Outlook shows behind words of HTML that have a picture behind them. MJML says it
+    /// to its own compiler, which draws the picture.
+    pub outlook_background: OutlookBackground,
     /// Header fields of the target `eml`.
     pub envelope: Envelope,
 }
@@ -116,6 +129,7 @@ impl Default for Options {
             host: Host::default(),
             fragment: false,
             mso: true,
+            outlook_background: OutlookBackground::Picture,
             envelope: Envelope::default(),
         }
     }
@@ -163,7 +177,7 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
     let subject = plain::line(&mut flow, &document.meta.subject);
     let preheader = plain::line(&mut flow, &document.meta.preheader);
     let html = |flow: &mut Flow<'_>| {
-        let page = page(flow, options.mso);
+        let page = page(flow, options);
         if options.fragment {
             backend.fragment(&page)
         } else {
@@ -173,7 +187,7 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
     let (code, text) = match options.target {
         Target::Html => (html(&mut flow), Some(plain::document(&mut flow))),
         Target::Mjml => (
-            mjml::print(&page(&mut flow, options.mso)),
+            mjml::print(&page(&mut flow, options)),
             Some(plain::document(&mut flow)),
         ),
         Target::Text => (bare(plain::document(&mut flow)), None),
@@ -183,7 +197,7 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
                 flow.tell(issue);
             }
             let (html, text) = (
-                backend.page(&page(&mut flow, options.mso)),
+                backend.page(&page(&mut flow, options)),
                 plain::document(&mut flow),
             );
             let mail = eml::write(&options.envelope, &subject, &text, &html.text);
@@ -210,7 +224,8 @@ fn bare(text: String) -> Output {
 }
 
 /// The document as components.
-fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
+fn page<'a>(flow: &mut Flow<'a>, options: &Options) -> Page {
+    let mso = options.mso;
     flow.renew();
     let document = flow.document;
     let shared = RefCell::new(Emitter::new(flow, mso));
@@ -242,6 +257,7 @@ fn page<'a>(flow: &mut Flow<'a>, mso: bool) -> Page {
         background: document.theme.background.to_string(),
         class,
         mso,
+        vml_pictures: options.outlook_background == OutlookBackground::Picture,
         body,
         every,
         blocks: emitter.blocks,

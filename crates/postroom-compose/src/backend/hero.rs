@@ -22,21 +22,9 @@ pub(super) fn hero(writer: &mut Writer, component: &Component, width: f64) {
         tag.attr("width", &whole(width)).open();
         writer.raw("<tr>");
         writer.tag("td").attr("style", zero).open();
-        let style = Style::new()
-            .set("border", "0")
-            .some("height", component.attribute("background-height"))
-            .set("mso-position-horizontal", "center")
-            .set("position", "absolute")
-            .set("top", "0")
-            .set(
-                "width",
-                component
-                    .attribute("background-width")
-                    .unwrap_or(&px(width)),
-            )
-            .set("z-index", "-3");
-        let tag = writer.tag("v:image").style(&style).some("src", picture);
-        tag.attr("xmlns:v", "urn:schemas-microsoft-com:vml").void();
+        if writer.draws_pictures() {
+            drawn(writer, component, width);
+        }
     });
     let style = Style::new()
         .set("margin", "0 auto")
@@ -62,9 +50,12 @@ pub(super) fn hero(writer: &mut Writer, component: &Component, width: f64) {
         Some(url) => format!("{color} url('{url}') no-repeat {position} / cover"),
         None => color.to_owned(),
     };
+    // Beside a picture it reads no colour of a style.
+    let flat = (!writer.draws_pictures() && picture.is_some()).then_some(color);
     writer
         .tag("td")
         .some("background", picture)
+        .some("bgcolor", flat)
         .style(
             &Style::new()
                 .set("background", &ground)
@@ -102,4 +93,26 @@ pub(super) fn hero(writer: &mut Writer, component: &Component, width: f64) {
     writer.outlook(|writer| writer.raw("</td></tr></table>"));
     writer.line("</td></tr></tbody></table></div>");
     writer.outlook(|writer| writer.raw("</td></tr></table>"));
+}
+
+/// The picture as Outlook draws it, behind what follows.
+fn drawn(writer: &mut Writer, component: &Component, width: f64) {
+    let style = Style::new()
+        .set("border", "0")
+        .some("height", component.attribute("background-height"))
+        .set("mso-position-horizontal", "center")
+        .set("position", "absolute")
+        .set("top", "0")
+        .set(
+            "width",
+            component
+                .attribute("background-width")
+                .unwrap_or(&px(width)),
+        )
+        .set("z-index", "-3");
+    let tag = writer
+        .tag("v:image")
+        .style(&style)
+        .some("src", component.attribute("background-url"));
+    tag.attr("xmlns:v", "urn:schemas-microsoft-com:vml").void();
 }

@@ -58,11 +58,12 @@ fn section(writer: &mut Writer, component: &Component, width: f64) {
         return;
     }
     before(writer, component, width);
-    if let Some(picture) = &picture {
+    let drawn = picture.as_ref().filter(|_| writer.draws_pictures());
+    if let Some(picture) = drawn {
         writer.outlook(|writer| picture.vml_open(writer, Some(width)));
     }
     body(writer, component, width, picture.as_ref());
-    if picture.is_some() {
+    if drawn.is_some() {
         writer.outlook(|writer| writer.raw("</v:textbox></v:rect>"));
     }
     writer.outlook(|writer| writer.raw("</td></tr></table>"));
@@ -83,13 +84,14 @@ fn full_width(
         .style(&background(component, picture).set("width", "100%"))
         .open();
     writer.line("<tbody><tr><td>");
-    if let Some(picture) = picture {
+    let drawn = picture.filter(|_| writer.draws_pictures());
+    if let Some(picture) = drawn {
         writer.outlook(|writer| picture.vml_open(writer, None));
     }
     before(writer, component, width);
     body(writer, component, width, picture);
     writer.outlook(|writer| writer.raw("</td></tr></table>"));
-    if picture.is_some() {
+    if drawn.is_some() {
         writer.outlook(|writer| writer.raw("</v:textbox></v:rect>"));
     }
     writer.line("</td></tr></tbody></table>");

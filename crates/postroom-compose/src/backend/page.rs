@@ -16,7 +16,7 @@ p { display:block;margin:13px 0; }";
 
 /// A whole page.
 pub(super) fn whole(page: &Page) -> Output {
-    let mut writer = Writer::new(page.mso);
+    let mut writer = Writer::new(page);
     article(&mut writer, page);
     let head = head(page);
     writer.finish(&head, "</body>\n</html>\n", &page.blocks)
@@ -25,7 +25,7 @@ pub(super) fn whole(page: &Page) -> Output {
 /// What stands inside the body. Columns need the style sheet of the head to stand beside each
 /// other, so it comes first.
 pub(super) fn fragment(page: &Page) -> Output {
-    let mut writer = Writer::new(page.mso);
+    let mut writer = Writer::new(page);
     article(&mut writer, page);
     let mut head = String::new();
     widths(&mut head, page);

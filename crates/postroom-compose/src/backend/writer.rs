@@ -1,6 +1,6 @@
 //! HTML written tag by tag.
 
-use crate::emit::{Output, source::Spans};
+use crate::emit::{Output, component::Page, source::Spans};
 
 /// Bytes of a line after which a long attribute begins a new one. Mail may not have lines over 998
 /// bytes (RFC 5322, section 2.1.1).
@@ -16,16 +16,18 @@ pub(super) struct Writer {
     /// Length of the text just after an Outlook comment ended.
     comment_end: Option<usize>,
     mso: bool,
+    vml_pictures: bool,
     spans: Spans,
 }
 
 impl Writer {
-    pub(super) fn new(mso: bool) -> Self {
+    pub(super) fn new(page: &Page) -> Self {
         Self {
             out: String::with_capacity(32 * 1024),
             line_start: 0,
             comment_end: None,
-            mso,
+            mso: page.mso,
+            vml_pictures: page.vml_pictures,
             spans: Spans::default(),
         }
     }
@@ -73,6 +75,11 @@ impl Writer {
         self.out.push('<');
         self.out.push_str(name);
         Tag { writer: self }
+    }
+
+    /// Whether Outlook on Windows draws pictures behind words.
+    pub(super) fn draws_pictures(&self) -> bool {
+        self.vml_pictures
     }
 
     /// Writes what only Outlook on Windows reads; comments that touch become one.

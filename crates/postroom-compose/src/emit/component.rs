@@ -196,6 +196,8 @@ pub struct Page {
     pub class: Option<String>,
     /// What Outlook on Windows reads is left in.
     pub mso: bool,
+    /// It draws pictures behind words.
+    pub vml_pictures: bool,
     /// Sections, wrappers, heroes.
     pub body: Vec<Node>,
     /// The same with every branch and every loop once, for style sheets; `None` when it is the same.
