@@ -93,7 +93,7 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     (
         "url.entity",
-        "An address written as in HTML, with &amp; for &, is written as it is.",
+        "An address written as in HTML, with `&amp;` for `&`, is written as it is.",
     ),
     (
         "url.scheme",
