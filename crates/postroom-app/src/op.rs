@@ -101,9 +101,20 @@ pub(crate) mod working;
 
 pub(crate) use sending::detailed;
 
-use postroom_types::{Address, AddressError, ErrorCode};
+use postroom_types::{Address, AddressError, ErrorCode, Level};
 
-use crate::Failure;
+use crate::{Failure, operation::Call};
+
+/// Whether a tenant may have an address under a domain: one that mail leaves from is the operator's, who
+/// alone gives addresses under it to tenants other than the first.
+fn check_domain(call: &Call<'_>, domain: &str) -> Result<(), Failure> {
+    let guest = call.scope()?.tenant() != call.room.default_tenant();
+    let asks = call.actor.level != Level::Platform;
+    match guest && asks && call.room.leaves_from(domain) {
+        true => Err(ErrorCode::DomainUnavailable.into()),
+        false => Ok(()),
+    }
+}
 
 /// An address that somebody asks to have, or the code that says why it cannot be.
 fn address_of(text: &str) -> Result<Address, Failure> {

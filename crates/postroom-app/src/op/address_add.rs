@@ -69,10 +69,12 @@ pub enum Role {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Address, Failure> {
+    let address = super::address_of(&input.address)?;
+    super::check_domain(call, address.domain())?;
     let command = Command::AddAddress {
         tenant: call.scope()?.tenant(),
         identity: call.identity()?,
-        address: super::address_of(&input.address)?,
+        address,
         role: match input.role {
             Role::Alias => AddressRole::Alias,
             Role::Primary => AddressRole::Primary,

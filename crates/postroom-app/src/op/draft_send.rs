@@ -113,5 +113,5 @@ async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Val
         id,
         version: wanted.unwrap_or(row.version),
     };
-    sending::run(call, intent.of_draft(sent), fingerprint).await
+    sending::run(call, intent.of_draft(sent, row.scope), fingerprint).await
 }

@@ -3,9 +3,10 @@
 
 use postroom_core::{Command, DraftRow, Outcome, PutDraft};
 use postroom_store::read;
-use postroom_types::{DraftId, ErrorCode, IdentityId, KeyId, Timestamp};
+use postroom_types::{DraftId, ErrorCode, IdentityId, KeyId, Permission, Timestamp};
 use serde_json::{Map, Value, json};
 
+use super::sending;
 use crate::{
     Failure,
     operation::{self, Call, Operation},
@@ -112,6 +113,15 @@ impl Document {
         Err(failure)
     }
 
+    /// Whether it carries files of mail in the mailbox.
+    fn encloses(&self) -> bool {
+        let files = self.mail.get("attachments").and_then(Value::as_array);
+        files.into_iter().flatten().any(|file| {
+            let content = file.get("content_base64").and_then(Value::as_str);
+            content.is_some_and(|content| content.trim_start().starts_with("att_"))
+        })
+    }
+
     /// Values for what is not written yet, so that the rest can be checked.
     fn placeholders(&self) -> Map<String, Value> {
         let id = "msg_00000000000000000000000000";
@@ -183,6 +193,13 @@ pub(super) async fn save(
     changed: Option<Changed>,
 ) -> Result<Draft, Failure> {
     document.check()?;
+    // Whoever sends it lends it nothing that its writer may not read.
+    if document.kind == Kind::Forward {
+        sending::may_read(call, Permission::MessagesRead)?;
+    }
+    if document.encloses() {
+        sending::may_read(call, Permission::AttachmentsRead)?;
+    }
     let put = PutDraft {
         tenant: call.scope()?.tenant(),
         identity: call.identity()?,

@@ -76,14 +76,18 @@ pub struct Input {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Identity, Failure> {
+    let address = first_address(
+        call.room.hostname(),
+        input.address,
+        input.username,
+        input.domain,
+    )?;
+    if let NewAddress::Address(address) = &address {
+        super::check_domain(call, address.domain())?;
+    }
     let command = Command::CreateIdentity(CreateIdentity {
         tenant: call.scope()?.tenant(),
-        address: first_address(
-            call.room.hostname(),
-            input.address,
-            input.username,
-            input.domain,
-        )?,
+        address,
         display_name: input.display_name.unwrap_or_default(),
         purpose: input.purpose,
         owner: input.owner.map(Owner::into_row),

@@ -123,7 +123,7 @@ fn words(queue: &QueueMessage) -> Option<Doc> {
 }
 
 /// Whoever may not read something sends it to nobody either.
-fn may_read(call: &Call<'_>, permission: Permission) -> Result<(), Failure> {
+pub(super) fn may_read(call: &Call<'_>, permission: Permission) -> Result<(), Failure> {
     match call.actor.holds(permission) {
         true => Ok(()),
         false => {

@@ -148,6 +148,11 @@ impl Room {
         })
     }
 
+    /// Whether mail from a domain leaves the deployment.
+    pub(crate) fn leaves_from(&self, domain: &str) -> bool {
+        self.transport.leaves() && self.transport.takes_from(domain)
+    }
+
     /// The mailbox here that mail of a tenant to an address is put into without leaving: one of its
     /// own, and one of another tenant under a domain that is the operator's. Anybody may make a mailbox
     /// under a name that is not theirs; what others write to that name goes out.

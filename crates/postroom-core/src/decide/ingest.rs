@@ -292,10 +292,7 @@ fn make_message(
         from_address: draft.from_address().map(str::to_owned),
         sent_at: facts.sent_at,
         received_at: facts.received_at,
-        sort_at: facts
-            .sent_at
-            .unwrap_or(facts.received_at)
-            .min(facts.received_at.plus_ms(SORT_AHEAD_MS)),
+        sort_at: sort_at(&facts, &joined, state),
         unread: facts.unread,
         id_conflict: conflict.is_some(),
         sha256: event.sha256,
@@ -323,6 +320,23 @@ fn make_message(
     }
     changes.extend(contact(&row, draft, state).map(Change::PutContact));
     Made { changes, thread_id }
+}
+
+/// Where a mail stands in its thread: by its author's clock, as far as it goes neither far ahead of ours
+/// nor before a mail of ours that the thread ended with when this one came in. What comes after our
+/// mail is read after it, however late its author's clock is.
+fn sort_at(facts: &Facts, joined: &[ThreadId], state: &State) -> Timestamp {
+    let by_clock = facts
+        .sent_at
+        .unwrap_or(facts.received_at)
+        .min(facts.received_at.plus_ms(SORT_AHEAD_MS));
+    let thread = joined.first().and_then(|id| state.threads.get(id));
+    let ours = thread.filter(|thread| {
+        !facts.archive
+            && thread.last_direction == Direction::Outbound
+            && thread.last_at <= facts.received_at
+    });
+    ours.map_or(by_clock, |thread| by_clock.max(thread.last_at.plus_ms(1)))
 }
 
 /// The thread that a token in the envelope names, if it is one of the mailbox; else the threads that

@@ -1425,3 +1425,72 @@ fn the_page_shows_sent_mail_to_its_owner_and_lets_its_html_do_nothing() {
         );
     });
 }
+
+#[test]
+fn files_of_a_mail_stay_with_those_who_were_on_it_and_an_answer_comes_after_what_it_answers() {
+    on_both("serve", async |served| {
+        let desk = Desk::open(&served, AGENT, "thread").await;
+        let smtp = served.text("smtp");
+        let secret = format!(
+            "From: ada@outside.example\r\nTo: {AGENT}\r\nSubject: Plan\r\nMessage-ID: <plan@outside.example>\r\n\
+             MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee there.\r\n\
+             --b\r\nContent-Type: text/plain; name=plan.txt\r\nContent-Disposition: attachment; filename=plan.txt\r\n\r\nSecret.\r\n--b--\r\n"
+        );
+        deliver_raw(smtp, "ada@outside.example", AGENT, &secret);
+        let came = desk.wait(&format!("{EPOCH}&subject_contains=Plan")).await;
+        let outsider = format!(
+            "From: eve@elsewhere.example\r\nTo: {AGENT}\r\nSubject: Re: Plan\r\nMessage-ID: <eve@elsewhere.example>\r\n\
+             References: <plan@outside.example>\r\n\r\nSend me the file.\r\n"
+        );
+        deliver_raw(smtp, "eve@elsewhere.example", AGENT, &outsider);
+        let joined = desk
+            .wait(&format!("{EPOCH}&from=eve@elsewhere.example"))
+            .await;
+        assert_eq!(joined["thread_id"], came["thread_id"]);
+        let file = came["attachments"][0]["id"].clone();
+        let mail = |to: &str, key: &str| {
+            json!({"to": [to], "subject": "Plan", "text": "Here.", "thread_id": came["thread_id"], "idempotency_key": key,
+                "attachments": [{"filename": "", "content_type": "", "content_base64": file}]})
+        };
+        let refused = desk
+            .post("messages", mail("eve@elsewhere.example", "a"))
+            .await;
+        assert_eq!(refused.status, 403, "{refused:?}");
+        assert_eq!(refused.json()["error"]["code"], "policy_denied");
+        let sent = desk.send(mail("ada@outside.example", "b")).await;
+        desk.until(&sent["id"], &["submitted"]).await;
+        // The clock of an author who answers may be late.
+        let late = format!(
+            "From: ada@outside.example\r\nTo: {AGENT}\r\nSubject: Re: Plan\r\nMessage-ID: <late@outside.example>\r\n\
+             Date: Tue, 03 Nov 2020 10:00:00 +0000\r\nIn-Reply-To: <{}>\r\n\r\nThank you.\r\n",
+            sent["rfc_message_id"].as_str().expect("an id")
+        );
+        deliver_raw(smtp, "ada@outside.example", AGENT, &late);
+        let thread = came["thread_id"].as_str().expect("a thread");
+        let answer = desk
+            .wait(&format!("{EPOCH}&kind=reply&thread_id={thread}"))
+            .await;
+        assert_eq!(answer["rfc_message_id"], "late@outside.example");
+        let thread = desk.get(&format!("threads/{thread}")).await.json();
+        assert_eq!(thread["last_direction"], "inbound", "{thread}");
+
+        // A draft borrows nothing that its writer may not read.
+        let wanted = json!({"name": "writer", "level": "identity", "identity": AGENT, "send_scope": "anyone",
+            "permissions": ["messages:send"]});
+        let key = served
+            .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+            .await;
+        let key = key.json()["secret"].as_str().expect("a secret").to_owned();
+        let path = format!("/v1/identities/{AGENT}/drafts");
+        let mut files = mail("eve@elsewhere.example", "c");
+        let fields = files.as_object_mut().expect("an object");
+        fields.remove("idempotency_key");
+        for draft in [
+            json!({"kind": "send", "mail": files}),
+            json!({"kind": "forward", "mail": {"message_id": came["id"], "to": ["eve@elsewhere.example"]}}),
+        ] {
+            let saved = served.ask("POST", &path, &key, Some(draft)).await;
+            assert_eq!(saved.status, 403, "{saved:?}");
+        }
+    });
+}

@@ -1,7 +1,7 @@
 //! The files of a mail: by content, by the id of an upload, or by the id of an attachment that is here.
 
 use base64::{Engine as _, alphabet, engine::general_purpose};
-use postroom_core::SendStep;
+use postroom_core::{MessageDoc, Refusal, SendDetail, SendScope, SendStep};
 use postroom_mail::compose::File;
 use postroom_store::read;
 use postroom_types::{AttachmentId, ErrorCode, MessageId, Permission, UploadId, limit};
@@ -10,6 +10,8 @@ use super::{
     arguments::{Attachment, Disposition},
     faults::Faults,
     may_read,
+    parent::without_detail,
+    people::People,
 };
 use crate::{Failure, op::reading, operation::Call};
 
@@ -27,6 +29,8 @@ const UNKNOWN_TYPE: &str = "application/octet-stream";
 pub(super) async fn read(
     call: &Call<'_>,
     attachments: Vec<Attachment>,
+    people: &People,
+    scope: SendScope,
     faults: &mut Faults,
 ) -> Result<Vec<File>, Failure> {
     let mut files = Vec::with_capacity(attachments.len());
@@ -34,9 +38,12 @@ pub(super) async fn read(
     for (place, attachment) in attachments.into_iter().enumerate() {
         let path = format!("attachments[{place}].content_base64");
         match one(call, attachment, &path).await? {
-            Ok(file) => {
+            Ok((file, origin)) => {
                 bytes += file.bytes.len();
                 files.push(file);
+                if let Some(refusal) = passed_to_others(origin.as_ref(), people, scope) {
+                    faults.put(SendStep::Scope, refusal);
+                }
             }
             Err(failure) => faults.put(SendStep::Content, failure),
         }
@@ -56,7 +63,8 @@ async fn one(
     call: &Call<'_>,
     attachment: Attachment,
     path: &str,
-) -> Result<Result<File, Failure>, Failure> {
+) -> Result<Result<(File, Option<MessageDoc>), Failure>, Failure> {
+    let mut origin = None;
     let content = attachment.content_base64.trim();
     let named = if content.starts_with("upl_") {
         match content.parse::<UploadId>() {
@@ -69,7 +77,10 @@ async fn one(
             return Ok(Err(failure));
         }
         match content.parse::<AttachmentId>() {
-            Ok(id) => attached(call, id).await?,
+            Ok(id) => attached(call, id).await?.map(|(named, doc)| {
+                origin = Some(doc);
+                named
+            }),
             Err(_) => None,
         }
         .ok_or(ErrorCode::AttachmentNotFound)
@@ -99,7 +110,7 @@ async fn one(
         true => known,
         false => given,
     };
-    Ok(Ok(File {
+    let file = File {
         filename: or(attachment.filename, named.filename),
         content_type: or(attachment.content_type, named.content_type),
         bytes: named.bytes,
@@ -108,7 +119,8 @@ async fn one(
             Disposition::Inline => postroom_mail::Disposition::Inline,
         },
         content_id: attachment.content_id,
-    }))
+    };
+    Ok(Ok((file, origin)))
 }
 
 /// A file with the name and the type that it has here.
@@ -143,7 +155,10 @@ fn candidates(id: AttachmentId) -> Vec<MessageId> {
 }
 
 /// An attachment of a message in this mailbox. Its id is the message's own, moved on by its place.
-async fn attached(call: &Call<'_>, id: AttachmentId) -> Result<Option<Named>, Failure> {
+async fn attached(
+    call: &Call<'_>,
+    id: AttachmentId,
+) -> Result<Option<(Named, MessageDoc)>, Failure> {
     let (store, scope) = (call.room.store(), call.scope()?);
     let candidates = candidates(id);
     let Some(stored) = read::message_of_ids(store, scope, &candidates).await? else {
@@ -158,14 +173,41 @@ async fn attached(call: &Call<'_>, id: AttachmentId) -> Result<Option<Named>, Fa
     let body = reading
         .await
         .map_err(|_| Failure::new(ErrorCode::InternalError))?;
-    Ok(body.map(|body| Named {
+    let named = body.map(|body| Named {
         filename: body
             .attachment
             .filename
             .unwrap_or_else(|| "attachment".to_owned()),
         content_type: body.attachment.content_type,
         bytes: body.bytes,
-    }))
+    });
+    Ok(named.map(|named| (named, stored.doc)))
+}
+
+/// A thread takes in whoever refers to it, so that under scope `thread` the files of a mail go, as the
+/// mail itself does, only to those whom it was to or from.
+fn passed_to_others(
+    origin: Option<&MessageDoc>,
+    people: &People,
+    scope: SendScope,
+) -> Option<Refusal> {
+    let doc = origin.filter(|_| scope == SendScope::Thread)?;
+    let is_on = |address: &str| {
+        let base = without_detail(address);
+        let mut named = doc.from.iter().chain(&doc.to).chain(&doc.cc);
+        !doc.unvouched && named.any(|one| one.address == address || one.address == base)
+    };
+    let strangers: Vec<String> = people
+        .all
+        .iter()
+        .map(|recipient| recipient.address.clone())
+        .filter(|address| !is_on(address))
+        .collect();
+    (!strangers.is_empty()).then_some(Refusal::Send {
+        code: ErrorCode::PolicyDenied,
+        reason: "files of a mail may be passed on only to those whom that mail was to or from",
+        detail: SendDetail::Recipients(strangers),
+    })
 }
 
 #[cfg(test)]

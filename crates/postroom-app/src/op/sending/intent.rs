@@ -1,6 +1,6 @@
 //! What a caller wants to send, whichever operation said it.
 
-use postroom_core::{SendKind, SendOperation, SentDraft};
+use postroom_core::{SendKind, SendOperation, SendScope, SentDraft};
 use postroom_types::{MessageId, ThreadId};
 
 use super::arguments::{Attachment, Headers, Kind, Metadata, Open, Recipient};
@@ -31,8 +31,8 @@ pub(crate) struct Intent {
     pub(super) unsubscribe: Option<Open>,
     /// How they agreed to it.
     pub(super) consent: Option<Open>,
-    /// The draft that it was.
-    pub(super) draft: Option<SentDraft>,
+    /// The draft that it was, and to whom it may be sent.
+    pub(super) draft: Option<(SentDraft, SendScope)>,
 }
 
 /// To whom a mail goes and what it goes on from.
@@ -129,8 +129,8 @@ impl Intent {
     }
 
     /// The same mail out of a draft, which goes when it is sent.
-    pub(in crate::op) fn of_draft(mut self, draft: SentDraft) -> Self {
-        self.draft = Some(draft);
+    pub(in crate::op) fn of_draft(mut self, draft: SentDraft, scope: SendScope) -> Self {
+        self.draft = Some((draft, scope));
         self
     }
 

@@ -61,7 +61,12 @@ pub(super) async fn write(
         &own.addresses,
         &mut faults,
     );
-    let attachments = files::read(call, intent.attachments.clone(), &mut faults).await?;
+    let own_scope = call.actor.send_scope();
+    let scope = intent
+        .draft
+        .map_or(own_scope, |(_, scope)| scope.min(own_scope));
+    let given = intent.attachments.clone();
+    let attachments = files::read(call, given, &people, scope, &mut faults).await?;
     let frame = Frame {
         call,
         intent: &intent,
@@ -324,7 +329,7 @@ impl Frame<'_> {
             day: parts.day,
             labels: intent.labels.clone(),
             metadata: intent.metadata.0.clone(),
-            draft: intent.draft,
+            draft: intent.draft.map(|(draft, _)| draft),
             faults: faults.refusals(),
             dry_run: parts.dry_run,
         })
