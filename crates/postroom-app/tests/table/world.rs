@@ -106,9 +106,9 @@ impl World {
         let made = ok(&room, &platform, "tenant_create", json!({"slug": "other"})).await;
         let other: TenantId = parsed(&made["id"]);
         let stranger = Actor::local_tenant(other);
-        let (own, agent_token) = mailbox(&room, &tenant, "ann@room.example").await;
-        let (sibling, _) = mailbox(&room, &tenant, "ben@room.example").await;
-        let (foreign, _) = mailbox(&room, &stranger, "eve@other.example").await;
+        let (own, agent_token) = mailbox(&room, &platform, &tenant, "ann@room.example").await;
+        let (sibling, _) = mailbox(&room, &platform, &tenant, "ben@room.example").await;
+        let (foreign, _) = mailbox(&room, &platform, &stranger, "eve@other.example").await;
         let agent = room.authenticate(&agent_token).await.expect("a key");
         Self {
             room,
@@ -167,14 +167,15 @@ async fn ok(room: &Room, actor: &Actor, name: &str, arguments: Value) -> Value {
 }
 
 /// Makes a mailbox with a key, and takes in a letter with an attachment and an answer to it.
-async fn mailbox(room: &Room, actor: &Actor, address: &str) -> (Ids, String) {
+/// A mailbox of the actor's tenant. The operator gives its addresses: mail leaves from their domains.
+async fn mailbox(room: &Room, operator: &Actor, actor: &Actor, address: &str) -> (Ids, String) {
     let owner = json!({"name": "Olga Owner", "email": "olga@owner.example"});
-    let wanted = json!({"address": address, "owner": owner});
-    let identity = ok(room, actor, "identity_create", wanted).await;
-    let id: IdentityId = parsed(&identity["id"]);
     let tenant = actor.tenant.expect("a tenant");
-    let alias = json!({"identity": address, "address": format!("alias.{address}")});
-    let alias = ok(room, actor, "address_add", alias).await;
+    let wanted = json!({"tenant_id": tenant, "address": address, "owner": owner});
+    let identity = ok(room, operator, "identity_create", wanted).await;
+    let id: IdentityId = parsed(&identity["id"]);
+    let alias = json!({"identity": id, "address": format!("alias.{address}")});
+    let alias = ok(room, operator, "address_add", alias).await;
     let key = ok(
         room,
         actor,
