@@ -82,8 +82,11 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Identity, Failure> {
         input.username,
         input.domain,
     )?;
-    if let NewAddress::Address(address) = &address {
-        super::check_domain(call, address.domain())?;
+    match &address {
+        NewAddress::Address(address) => super::check_domain(call, address.domain())?,
+        // Under the deployment's own name a username carries its tenant's.
+        NewAddress::Username { domain, .. } if domain == call.room.hostname() => {}
+        NewAddress::Username { domain, .. } => super::check_domain(call, domain)?,
     }
     let command = Command::CreateIdentity(CreateIdentity {
         tenant: call.scope()?.tenant(),

@@ -759,3 +759,29 @@ async fn what_cannot_be_stored_is_never_acknowledged() {
             .any(|(name, _)| *name == "retry-after")
     );
 }
+
+#[tokio::test]
+async fn domains_that_mail_leaves_from_are_given_to_guests_by_the_operator_alone() {
+    let world = World::new().await;
+    let guest = Actor::local_tenant(world.foreign.tenant.parse().expect("a tenant"));
+    for wanted in [
+        json!({"address": "ceo@room.example"}),
+        json!({"address": "new@other.example"}),
+        json!({"username": "new", "domain": "other.example"}),
+    ] {
+        let refused = world
+            .call(&guest, "identity_create", wanted.clone(), Surface::Rest)
+            .await
+            .expect_err("the operator's domain");
+        assert_eq!(refused.code, ErrorCode::DomainUnavailable, "{wanted}");
+    }
+    let alias = json!({"identity": world.foreign.identity, "address": "two@other.example"});
+    let refused = world
+        .call(&guest, "address_add", alias.clone(), Surface::Rest)
+        .await
+        .expect_err("the operator's domain");
+    assert_eq!(refused.code, ErrorCode::DomainUnavailable);
+    world.ok(&world.platform, "address_add", alias).await;
+    let free = json!({"address": "new@free.example"});
+    world.ok(&guest, "identity_create", free).await;
+}
