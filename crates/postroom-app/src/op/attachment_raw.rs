@@ -55,13 +55,7 @@ pub struct Input {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<BytesBody, Failure> {
-    let stored = reading::message(call, input.message_id).await?;
-    let index = stored
-        .doc
-        .attachment(stored.row.id, input.attachment_id)
-        .map(|attachment| attachment.index)
-        .ok_or(ErrorCode::AttachmentNotFound)?;
-    let raw = reading::raw(call, &stored.row).await?;
+    let (raw, index) = reading::attachment_of(call, input.message_id, input.attachment_id).await?;
     let body = tokio::task::spawn_blocking(move || postroom_mail::attachment(&raw, index))
         .await
         .map_err(|_| Failure::new(ErrorCode::InternalError))?

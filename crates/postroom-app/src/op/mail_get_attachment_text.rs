@@ -109,13 +109,7 @@ struct Page {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let wanted = span(&input.pages)?;
-    let stored = reading::message(call, input.message_id).await?;
-    let index = stored
-        .doc
-        .attachment(stored.row.id, input.attachment_id)
-        .map(|attachment| attachment.index)
-        .ok_or(ErrorCode::AttachmentNotFound)?;
-    let raw = reading::raw(call, &stored.row).await?;
+    let (raw, index) = reading::attachment_of(call, input.message_id, input.attachment_id).await?;
     let text = tokio::task::spawn_blocking(move || postroom_mail::attachment_text(&raw, index))
         .await
         .map_err(|_| Failure::new(ErrorCode::InternalError))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use postroom_core::{Direction, MessageDoc, MessageRow, attachment_id};
 use postroom_mail::TextStatus;
 use postroom_store::read::{self, Message as Stored, Thread};
-use postroom_types::{Address, ErrorCode, IdentityId, Mailbox, MessageId};
+use postroom_types::{Address, AttachmentId, ErrorCode, IdentityId, Mailbox, MessageId};
 
 use super::sending::{self, Fate};
 use crate::{
@@ -32,6 +32,18 @@ pub(crate) async fn message(call: &Call<'_>, id: MessageId) -> Result<Stored, Fa
     read::message(call.room.store(), call.scope()?, id)
         .await?
         .ok_or_else(|| ErrorCode::MessageNotFound.into())
+}
+
+/// The bytes of a message that has an attachment, and the attachment's place in it.
+pub(super) async fn attachment_of(
+    call: &Call<'_>,
+    message: MessageId,
+    attachment: AttachmentId,
+) -> Result<(Vec<u8>, usize), Failure> {
+    let stored = self::message(call, message).await?;
+    let found = stored.doc.attachment(stored.row.id, attachment);
+    let index = found.ok_or(ErrorCode::AttachmentNotFound)?.index;
+    Ok((raw(call, &stored.row).await?, index))
 }
 
 /// The very bytes of a message.
