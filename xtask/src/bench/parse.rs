@@ -64,7 +64,12 @@ pub(crate) fn run(peers: bool) -> Result<Report> {
         )
         .arg(&folder),
     )?;
-    let ours = number(&said).with_context(|| format!("parse_speed printed {said:?}"))?;
+    // It says first how many mails there were, then on a line of its own how many a second.
+    let ours = said
+        .lines()
+        .find(|line| line.contains("mails per CPU second"))
+        .and_then(number)
+        .with_context(|| format!("parse_speed printed {said:?}"))?;
     report.row(vec![
         "postroom-mail (text, quotes, thread keys)".to_owned(),
         format!("{ours:.0}"),
