@@ -15,6 +15,10 @@ enum Becomes {
     Text,
     Button,
     Image,
+    /// A way to unsubscribe.
+    Unsubscribe,
+    /// A postal address.
+    Address,
 }
 
 /// Keys by letters and digits in lower case.
@@ -26,6 +30,21 @@ const NAMES: &[(&str, Becomes)] = &[
     ("subheading", Becomes::Heading(3)),
     ("subheadline", Becomes::Heading(3)),
     ("tagline", Becomes::Text),
+    ("eyebrow", Becomes::Text),
+    ("kicker", Becomes::Text),
+    ("greeting", Becomes::Text),
+    ("salutation", Becomes::Text),
+    ("lead", Becomes::Text),
+    ("closing", Becomes::Text),
+    ("signoff", Becomes::Text),
+    ("signature", Becomes::Text),
+    ("footnote", Becomes::Text),
+    ("disclaimer", Becomes::Text),
+    ("copyright", Becomes::Text),
+    ("legal", Becomes::Text),
+    ("company", Becomes::Text),
+    ("companyname", Becomes::Text),
+    ("price", Becomes::Text),
     ("text", Becomes::Text),
     ("content", Becomes::Text),
     ("description", Becomes::Text),
@@ -46,14 +65,48 @@ const NAMES: &[(&str, Becomes)] = &[
     ("cta", Becomes::Button),
     ("ctas", Becomes::Button),
     ("action", Becomes::Button),
+    ("buttontext", Becomes::Button),
+    ("buttonlabel", Becomes::Button),
+    ("ctatext", Becomes::Button),
+    ("ctalabel", Becomes::Button),
+    ("linktext", Becomes::Button),
+    ("actiontext", Becomes::Button),
+    ("actionlabel", Becomes::Button),
     ("image", Becomes::Image),
     ("img", Becomes::Image),
     ("logo", Becomes::Image),
     ("picture", Becomes::Image),
+    ("photo", Becomes::Image),
+    ("thumbnail", Becomes::Image),
+    ("imageurl", Becomes::Image),
+    ("imagesrc", Becomes::Image),
+    ("logourl", Becomes::Image),
+    ("unsubscribe", Becomes::Unsubscribe),
+    ("unsubscribelink", Becomes::Unsubscribe),
+    ("unsubscribeurl", Becomes::Unsubscribe),
+    ("address", Becomes::Address),
+    ("companyaddress", Becomes::Address),
+    ("postaladdress", Becomes::Address),
+];
+
+/// Words of a block that come after what it holds.
+const LAST: &[&str] = &[
+    "closing",
+    "signoff",
+    "signature",
+    "footnote",
+    "disclaimer",
+    "copyright",
+    "legal",
+    "company",
+    "companyname",
 ];
 
 /// Where a button that is only words leads.
 const TARGETS: &[&str] = &[
+    "button_url",
+    "cta_url",
+    "linkUrl",
     "buttonUrl",
     "buttonHref",
     "buttonLink",
@@ -105,6 +158,55 @@ const LOOKS: &[&str] = &[
     "media",
 ];
 
+/// Keys whose one word says how something looks or works.
+const TECHNICAL: &[&str] = &[
+    "appearance",
+    "as",
+    "charset",
+    "component",
+    "currency",
+    "density",
+    "dir",
+    "direction",
+    "element",
+    "emphasis",
+    "encoding",
+    "fit",
+    "format",
+    "hideon",
+    "icon",
+    "in",
+    "intent",
+    "justify",
+    "key",
+    "kind",
+    "lang",
+    "language",
+    "level",
+    "locale",
+    "mode",
+    "model",
+    "operator",
+    "provider",
+    "ratio",
+    "rounded",
+    "scope",
+    "severity",
+    "size",
+    "slot",
+    "spacing",
+    "tag",
+    "tagname",
+    "theme",
+    "tone",
+    "type",
+    "valign",
+    "variant",
+    "version",
+    "weight",
+    "wrap",
+];
+
 fn plain(key: &str) -> String {
     let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
     letters.flat_map(char::to_lowercase).collect()
@@ -116,21 +218,79 @@ fn becomes(key: &str) -> Option<Becomes> {
     found.map(|(_, becomes)| *becomes)
 }
 
-fn has_letters(text: &str) -> bool {
-    text.chars().any(char::is_alphabetic)
+fn has_words_in(text: &str) -> bool {
+    text.chars()
+        .any(|char| !char.is_whitespace() && !char.is_control())
 }
 
 /// Whether readers would miss what stands under `key`.
 pub(crate) fn says_something(key: &str, node: &Node) -> bool {
     let words = match becomes(key) {
-        Some(Becomes::Heading(_) | Becomes::Text | Becomes::Button) => 1,
-        Some(Becomes::Image) | None => 2,
+        Some(Becomes::Image | Becomes::Unsubscribe) | None => 2,
+        Some(_) => 1,
     };
-    let looks = words == 2 && {
-        let key = plain(key);
-        key == "id" || key == "rel" || LOOKS.iter().any(|part| key.contains(part))
-    };
-    !looks && !key.starts_with(['_', '$']) && speaks(node, words)
+    let plain = plain(key);
+    let looks = words == 2
+        && (plain == "id" || plain == "rel" || LOOKS.iter().any(|part| plain.contains(part)));
+    !looks
+        && !key.starts_with(['_', '$'])
+        && (speaks(node, words)
+            || !TECHNICAL.contains(&plain.as_str()) && node.as_str().is_some_and(is_spoken))
+}
+
+/// The same where one word is enough.
+pub(crate) fn may_be_read(key: &str, node: &Node) -> bool {
+    let plain = plain(key);
+    let looks = becomes(key).is_none()
+        && (plain == "id"
+            || plain == "rel"
+            || TECHNICAL.contains(&plain.as_str())
+            || LOOKS.iter().any(|part| plain.contains(part)));
+    says_something(key, node) || !looks && !key.starts_with(['_', '$']) && speaks(node, 1)
+}
+
+/// Whether one word looks as words for readers do: with a capital, or an amount of money.
+fn is_spoken(text: &str) -> bool {
+    let text = text.trim();
+    let mut chars = text.chars();
+    let capital = chars.next().is_some_and(char::is_uppercase)
+        && chars.clone().count() >= 2
+        && chars.all(|char| char.is_lowercase() || matches!(char, '.' | '!' | '?' | ','));
+    let foreign = text
+        .chars()
+        .any(|char| char.is_alphabetic() && !char.is_ascii());
+    let money = text
+        .chars()
+        .any(|char| matches!(char, '$' | '€' | '£' | '¥' | '₹'))
+        && text.chars().any(|char| char.is_ascii_digit());
+    capital || foreign || money
+}
+
+/// Whether a value is an address that can be followed.
+pub(crate) fn is_address(node: &Node) -> bool {
+    node.as_str().is_some_and(|text| {
+        let text = text.trim();
+        ["https://", "http://", "mailto:", "tel:", "{{"]
+            .iter()
+            .any(|start| text.starts_with(start))
+    })
+}
+
+/// Whether a value under `key` leads somewhere.
+pub(crate) fn is_target(key: &str, node: &Node) -> bool {
+    let key = plain(key);
+    let named = matches!(key.as_str(), "href" | "url" | "link" | "to")
+        || [
+            "buttonurl",
+            "ctaurl",
+            "actionurl",
+            "linkurl",
+            "ctalink",
+            "ctahref",
+            "buttonlink",
+        ]
+        .contains(&key.as_str());
+    named && is_address(node)
 }
 
 /// Whether a value holds at least so many words; of lists and objects, whether they hold blocks.
@@ -140,10 +300,12 @@ fn speaks(node: &Node, words: usize) -> bool {
             let found = text
                 .split_whitespace()
                 .filter(|word| word.chars().filter(|char| char.is_alphabetic()).count() > 1);
-            words == 1 && has_letters(text) || found.count() >= words
+            words == 1 && has_words_in(text) || found.count() >= words
         }
+        Value::Number(_) => words == 1,
         Value::Array(items) => items.iter().any(|item| match &item.value {
             Value::String(_) => speaks(item, words),
+            Value::Number(_) => false,
             _ => speaks(item, 2),
         }),
         Value::Object(object) => object
@@ -193,6 +355,12 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         let kind = becomes(&key);
         let found = match kind {
             Some(Becomes::Image) if !holds_blocks => None,
+            // A company of a button, or its unsubscribe, is none of a mail.
+            Some(Becomes::Unsubscribe | Becomes::Address)
+                if !holds_blocks && row.name != "footer" =>
+            {
+                None
+            }
             // A tooltip, which is no caption.
             Some(Becomes::Heading(_)) if row.name == "image" => None,
             Some(kind) => made(kind, node, object, row),
@@ -223,9 +391,10 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
             format!("{shown} of {} put into a block", row.name),
         );
         let first = match kind {
+            Some(Becomes::Heading(3..)) if row.name == "heading" => false,
             Some(Becomes::Heading(_) | Becomes::Image) => true,
-            Some(Becomes::Text) => holds_blocks || is_intro(row, &key),
-            Some(Becomes::Button) | None => false,
+            Some(Becomes::Text) => (holds_blocks && !is_last(&key)) || is_intro(row, &key),
+            Some(Becomes::Button | Becomes::Unsubscribe | Becomes::Address) | None => false,
         };
         if first {
             adopted.before.extend(found);
@@ -241,10 +410,23 @@ fn rank(key: &str) -> u32 {
     match becomes(key) {
         Some(Becomes::Image) => 0,
         Some(Becomes::Heading(level)) => level,
-        Some(Becomes::Text) => 10,
+        Some(Becomes::Text) if is_last(key) => 13,
+        Some(Becomes::Text) => match plain(key).as_str() {
+            "eyebrow" | "kicker" => 1,
+            "greeting" | "salutation" => 8,
+            "intro" | "lead" => 9,
+            _ => 10,
+        },
         None => 11,
         Some(Becomes::Button) => 12,
+        Some(Becomes::Address) => 14,
+        Some(Becomes::Unsubscribe) => 15,
     }
+}
+
+/// Whether words under that key come last.
+fn is_last(key: &str) -> bool {
+    LAST.contains(&plain(key).as_str())
 }
 
 /// Whether blocks of a column can stand in it, once wrapped.
@@ -297,11 +479,28 @@ fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<V
             inner.put("type", Node::string(at, kind.block()));
             Some(vec![Node::new(at, Value::Object(inner))])
         }
+        Value::Object(inner) if kind == Becomes::Address && !inner.0.is_empty() => {
+            let lines: Vec<Node> = inner
+                .0
+                .iter()
+                .map(|(_, line)| line.clone())
+                .filter(|line| speaks(line, 1))
+                .collect();
+            let said = lines.len() == inner.0.len();
+            said.then(|| vec![worded(kind, Node::array(at, lines), at)])
+        }
+        Value::String(_) if kind == Becomes::Unsubscribe && is_address(node) => {
+            let href = vec![("href", node.clone())];
+            Some(vec![Node::block(at, "unsubscribe", href)])
+        }
+        Value::Number(_) if matches!(kind, Becomes::Heading(_) | Becomes::Text) => {
+            Some(vec![worded(kind, node.clone(), at)])
+        }
         Value::String(text) if kind == Becomes::Image => {
             let address = text.trim_start().starts_with("http");
             address.then(|| vec![worded(kind, node.clone(), at)])
         }
-        Value::String(text) if kind == Becomes::Button && has_letters(text) => {
+        Value::String(text) if kind == Becomes::Button && has_words_in(text) => {
             let stray = |key: &&&str| is_stray(key, row) && object.string(key).is_some();
             let target = TARGETS.iter().find(stray).and_then(|key| object.find(key));
             let mut button = worded(kind, node.clone(), at);
@@ -310,7 +509,7 @@ fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<V
             }
             Some(vec![button])
         }
-        Value::String(text) if has_letters(text) => Some(vec![worded(kind, node.clone(), at)]),
+        Value::String(text) if has_words_in(text) => Some(vec![worded(kind, node.clone(), at)]),
         Value::Array(items) if !items.is_empty() && kind != Becomes::Image => {
             let spoken = items
                 .iter()
@@ -357,13 +556,16 @@ impl Becomes {
             Self::Text => "text",
             Self::Button => "button",
             Self::Image => "image",
+            Self::Unsubscribe => "unsubscribe",
+            Self::Address => "address",
         }
     }
 }
 
 fn worded(kind: Becomes, node: Node, at: Origin) -> Node {
     let key = match kind {
-        Becomes::Heading(_) | Becomes::Text => "text",
+        Becomes::Heading(_) | Becomes::Text | Becomes::Unsubscribe => "text",
+        Becomes::Address => "lines",
         Becomes::Button => "label",
         Becomes::Image => "src",
     };

@@ -1,6 +1,8 @@
 //! The document around its blocks: its parts under their names, the flat form, the body.
 
+mod around;
 mod flat;
+mod meta;
 
 use flat::{is_flat, nest};
 
@@ -85,44 +87,42 @@ pub(crate) fn shape(root: &mut Node, pass: &mut Pass<'_, '_>) {
     if object.find("blocks").is_some_and(is_flat) && !object.has("root") {
         nest(object);
     }
-    for (key, ours) in [
-        ("subject", "subject"),
-        ("preheader", "preheader"),
-        ("preview", "preheader"),
-        ("previewText", "preheader"),
-        ("lang", "lang"),
-        ("language", "lang"),
-        ("title", "title"),
-        ("dir", "dir"),
-    ] {
-        into_meta(object, key, ours, pass);
-    }
+    kind_of_mail(object, pass);
+    meta::settle(object, pass);
     variables_list(object, pass);
     find_body(object, at, pass);
+    around::bring_in(object, pass);
 }
 
-/// Moves a key of the document into `meta`.
-fn into_meta(object: &mut Object, key: &str, ours: &str, pass: &mut Pass<'_, '_>) {
-    let Some(node) = object.remove(key) else {
-        return;
-    };
-    let at = node.origin;
-    if !object.has("meta") {
-        object.put("meta", Node::new(at, Value::Object(Object::default())));
-    }
-    let meta = object.find_mut("meta").and_then(Node::as_object_mut);
-    match meta {
-        Some(meta) if !meta.has(ours) => {
-            meta.put(ours, node);
+/// What a mail is for, under the name of a type.
+fn kind_of_mail(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    const KINDS: &[&str] = &["transactional", "marketing", "notification", "personal"];
+    const NAMES: &[&str] = &[
+        "type",
+        "emailType",
+        "email_type",
+        "mailType",
+        "messageType",
+        "category",
+    ];
+    for key in NAMES {
+        let kind = object.string(key).map(|kind| kind.trim().to_lowercase());
+        let Some(kind) = kind.filter(|kind| KINDS.contains(&kind.as_str())) else {
+            continue;
+        };
+        if object.has("kind") {
+            return;
+        }
+        if let Some(node) = object.remove(key) {
             pass.findings.mend(
                 Code::SchemaUnknownKey,
-                at,
-                format!("{key} stands in meta."),
+                node.origin,
+                format!("What a mail is for is its kind, not its {key}."),
                 "key.alias",
-                format!("{key} to meta.{ours}"),
+                format!("{key} to kind"),
             );
+            object.put("kind", Node::string(node.origin, kind));
         }
-        _ => object.put(key, node),
     }
 }
 

@@ -5,9 +5,11 @@ mod held;
 mod keys;
 mod kind;
 mod looped;
+mod parts;
+mod tables;
 
 pub(crate) use held::holds_children;
-use held::{children_keys, header_row, into_block, into_list};
+use held::{children_keys, into_block, into_list};
 use keys::{flatten, markdown_key, told};
 pub(crate) use keys::{lower, rename_keys};
 use kind::name_type;
@@ -21,6 +23,46 @@ use crate::{
     grammar::{self, Attribute, BlockRow},
     issue::Code,
 };
+
+/// Names of the condition under which a block is shown, by letters in lower case.
+const SHOWN: &[&str] = &[
+    "visibleif",
+    "showif",
+    "condition",
+    "cond",
+    "if",
+    "when",
+    "showwhen",
+    "visiblewhen",
+    "displayif",
+    "displaywhen",
+    "renderif",
+    "renderwhen",
+    "onlyif",
+];
+
+/// Names of the condition under which a block is left out.
+const HIDDEN: &[&str] = &[
+    "unless",
+    "hideif",
+    "hiddenif",
+    "hidewhen",
+    "hiddenwhen",
+    "showunless",
+    "skipif",
+];
+
+/// Whether a value under that key says when a block is shown.
+pub(crate) fn is_condition(key: &str, node: &Node) -> bool {
+    let says = match &node.value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Object(object) => !object.0.is_empty(),
+        _ => false,
+    };
+    let letters = key.chars().filter(|char| char.is_alphanumeric());
+    let plain: String = letters.take(60).flat_map(char::to_lowercase).collect();
+    says && (SHOWN.contains(&plain.as_str()) || HIDDEN.contains(&plain.as_str()))
+}
 
 /// Gives blocks of the body their types and keys.
 pub(crate) fn rename(root: &mut Node, pass: &mut Pass<'_, '_>) {
@@ -44,10 +86,13 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     let Some(row) = object.string("type").and_then(grammar::block) else {
         return Adopted::default();
     };
+    condition_key(object, row, pass);
     children_keys(object, row, pass);
     if row.name == "table" {
-        header_row(object, at, pass);
+        tables::rows_of(object, at, pass);
     }
+    parts::join_words(object, row, at, pass);
+    parts::link_words(object, row, pass);
     markdown_key(object, row, pass);
     if row.name == "each" {
         looped::name_element(object, at, pass);
@@ -115,6 +160,41 @@ fn adopted(
     children.append(&mut beside.after);
     object.put(holder.key, Node::array(at, children));
     Adopted::default()
+}
+
+/// Gives the condition of a block our name.
+fn condition_key(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let ours = if row.name == "if" {
+        "cond"
+    } else {
+        "visibleIf"
+    };
+    if object.has(ours) {
+        return;
+    }
+    let other = object.0.iter().find(|(key, node)| {
+        let around = row.name == "if" && matches!(key.as_str(), "visibleIf" | "showIf");
+        !around
+            && row.attribute(key).is_none()
+            && row.holds(key).is_none()
+            && is_condition(key, node)
+    });
+    let Some(other) = other.map(|(key, _)| key.clone()) else {
+        return;
+    };
+    let letters = other.chars().filter(|char| char.is_alphanumeric());
+    let plain: String = letters.take(60).flat_map(char::to_lowercase).collect();
+    let Some(node) = object.remove(&other) else {
+        return;
+    };
+    told(&other, ours, row.name, node.origin, pass);
+    let node = if HIDDEN.contains(&plain.as_str()) {
+        let at = node.origin;
+        Node::new(at, Value::Object(Object(vec![("not".to_owned(), node)])))
+    } else {
+        node
+    };
+    object.put(ours, node);
 }
 
 /// A condition on a block that has none of its own becomes an `if` around it.

@@ -8,7 +8,7 @@ mod span;
 use piece::Piece;
 use span::span_pieces;
 
-use super::{Pass, values};
+use super::Pass;
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{self, TextUse},
@@ -96,10 +96,8 @@ fn markdown_of(object: &Object) -> Option<&Node> {
 }
 
 fn markdown_pieces(source: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
-    for (key, node) in &object.0 {
-        if key != "md" && key != "markdown" {
-            values::drop_key(key, node, "md", pass);
-        }
+    if !span::rest(object, &["md", "markdown"], "md", pass) {
+        return None;
     }
     let Some(text) = source.as_str() else {
         let message = format!("md is a string, not {}.", source.what());

@@ -14,7 +14,7 @@ pub(crate) use color::color;
 pub(crate) use condition::condition;
 pub(crate) use number::two_decimals;
 pub(crate) use pad::sides;
-pub(crate) use url::{address_fault, url};
+pub(crate) use url::{address_fault, scheme_fault, url};
 
 pub(crate) use object::sample;
 use object::{attrs, object, objects};
@@ -119,22 +119,122 @@ fn missed(
     owner: &str,
     pass: &mut Pass<'_, '_>,
 ) -> Vec<(String, Node)> {
-    let (missed, rest) = std::mem::take(&mut object.0)
-        .into_iter()
-        .partition(|(key, node)| !known(key) && adopt::says_something(key, node));
-    object.0 = rest;
-    let missed: Vec<(String, Node)> = missed;
-    for (key, node) in &missed {
+    // Beside a condition of its own, another one says nothing.
+    let bare = !object.has("visibleIf") && !object.has("cond") && owner != "meta";
+    let targets: Vec<Node> = object
+        .0
+        .iter()
+        .filter(|(key, _)| known(key))
+        .map(|(_, node)| node.clone())
+        .collect();
+    let miss = |key: &str, node: &Node| {
+        if known(key) {
+            return None;
+        }
+        if bare && naming::is_condition(key, node) {
+            Some(Missed::Condition)
+        } else if adopt::says_something(key, node) || owner == "meta" && is_told(key, node) {
+            Some(Missed::Words)
+        } else if adopt::is_target(key, node)
+            && !matches!(owner, "meta" | "the document")
+            && targets.iter().all(|target| target.value != node.value)
+        {
+            Some(Missed::Target)
+        } else {
+            None
+        }
+    };
+    let mut missed = Vec::new();
+    for (key, node) in std::mem::take(&mut object.0) {
+        let Some(what) = miss(&key, &node) else {
+            object.0.push((key, node));
+            continue;
+        };
         let shown: String = key.chars().take(60).collect();
+        let (is, hint) = match what {
+            Missed::Words => (
+                "holds words",
+                "Put the words into a block, or remove the key.",
+            ),
+            Missed::Condition => (
+                "is a condition",
+                "Put the block into an if, or remove the key.",
+            ),
+            Missed::Target => (
+                "leads somewhere",
+                "Put the address into a button, a link or a picture, or remove the key.",
+            ),
+        };
         let message = format!(
-            "{owner} has no key {shown:?}, and it holds words: {}.",
+            "{owner} has no key {shown:?}, and it {is}: {}.",
             node.excerpt()
         );
-        let hint = "Put the words into a block, or remove the key.";
         pass.findings
             .report_with(Code::SchemaUnknownKey, node.origin, message, hint);
+        missed.push((key, node));
     }
     missed
+}
+
+/// Why what stands under no known key would be missed.
+enum Missed {
+    Words,
+    Condition,
+    Target,
+}
+
+/// Whether a string beside subject and preview line may be meant for readers; what tells of the
+/// document itself is not.
+fn is_told(key: &str, node: &Node) -> bool {
+    const ABOUT: &[&str] = &[
+        "audience",
+        "bcc",
+        "brand",
+        "campaign",
+        "category",
+        "cc",
+        "charset",
+        "date",
+        "from",
+        "fromemail",
+        "fromname",
+        "generator",
+        "id",
+        "keywords",
+        "name",
+        "purpose",
+        "recipient",
+        "replyto",
+        "sender",
+        "slug",
+        "tags",
+        "template",
+        "theme",
+        "to",
+        "tone",
+        "type",
+        "viewport",
+    ];
+    const STARTS: &[&str] = &[
+        "author",
+        "created",
+        "generated",
+        "updated",
+        "modified",
+        "version",
+    ];
+    let letters = node
+        .as_str()
+        .is_some_and(|text| text.chars().any(char::is_alphabetic));
+    let plain: String = key
+        .chars()
+        .filter(|char| char.is_alphanumeric())
+        .take(60)
+        .flat_map(char::to_lowercase)
+        .collect();
+    letters
+        && !ABOUT.contains(&plain.as_str())
+        && !STARTS.iter().any(|start| plain.starts_with(start))
 }
 
 /// Parts of the names of pictures that say nothing.

@@ -178,3 +178,81 @@ fn a_text_under_a_key_that_stands_twice_is_told() {
         );
     }
 }
+
+#[test]
+fn subject_and_preview_line_by_other_names_are_not_lost() {
+    let named = [
+        ("Subject", "subject"),
+        ("SUBJECT", "subject"),
+        ("Title", "title"),
+        ("subjectLine", "subject"),
+        ("subject_line", "subject"),
+        ("emailSubject", "subject"),
+        ("headline", "subject"),
+        ("subjct", "subject"),
+        ("Preheader", "preheader"),
+        ("preHeader", "preheader"),
+        ("snippet", "preheader"),
+    ];
+    for (key, ours) in named {
+        let mut draft = document(&json!([good()]));
+        draft["meta"] = json!({"lang": "en", key: WORDS});
+        let repaired = repair(&draft);
+        assert!(repaired.ok, "{key}: {:#?}", repaired.issues);
+        let found = repaired.document["meta"][ours].to_string();
+        assert!(found.contains(WORDS), "{key}: {:#}", repaired.document);
+    }
+    let mut draft = document(&json!([good()]));
+    draft["meta"] = json!({"subject": "S", "Lang": "de"});
+    assert_eq!(repair(&draft).document["meta"]["lang"], "de");
+    draft["meta"] = json!({"subject": "S", "lang": "en", "strapline": "Word"});
+    let repaired = repair(&draft);
+    assert!(!repaired.ok, "{:#}", repaired.document);
+    assert_eq!(repaired.document["meta"]["strapline"], "Word");
+    let meta = draft.as_object_mut().and_then(|draft| draft.remove("meta"));
+    assert!(meta.is_some());
+    draft["metadata"] = json!({"subject": WORDS, "lang": "en"});
+    let found = repair(&draft).document["meta"]["subject"].to_string();
+    assert!(found.contains(WORDS), "{found}");
+}
+
+#[test]
+fn conditions_and_kinds_by_other_names_are_not_lost() {
+    for key in ["if", "when", "condition", "showIf"] {
+        for kind in ["text", "heading"] {
+            let block = json!({"type": kind, "text": WORDS, key: "plan == 'pro'"});
+            let repaired = repair(&document(&json!([good(), block])));
+            let written = repaired.document.to_string();
+            assert!(written.contains(r#""value":"pro""#), "{key}: {written}");
+        }
+        let item = json!({"type": "item", "text": WORDS, key: "plan == 'pro'"});
+        let list = json!({"type": "list", "children": [{"type": "item", "text": "a"}, item]});
+        let written = repair(&document(&json!([list]))).document.to_string();
+        assert!(written.contains(r#""value":"pro""#), "{key}: {written}");
+    }
+    let mut draft = document(&json!([good()]));
+    draft.as_object_mut().map(|draft| draft.remove("kind"));
+    draft["type"] = json!("marketing");
+    assert_eq!(repair(&draft).document["kind"], "marketing");
+}
+
+#[test]
+fn samples_of_addresses_have_a_scheme_of_mail() {
+    let text = json!({"type": "button", "label": "Go", "href": "{{ link }}"});
+    let mut draft = document(&json!([text]));
+    for (sample, bad) in [
+        ("javascript:alert(1)", true),
+        ("data:text/html,x", true),
+        ("vbscript:x", true),
+        ("java\tscript:x", true),
+        ("/orders/1", false),
+        ("https://acme.test/", false),
+    ] {
+        draft["variables"] = json!([{"name": "link", "type": "url", "sample": sample}]);
+        let found = check(&draft)
+            .issues
+            .iter()
+            .any(|issue| issue.code == "url.scheme");
+        assert_eq!(found, bad, "{sample}");
+    }
+}

@@ -1,8 +1,8 @@
 //! Lists of what a block holds: their names, and what stands in them instead of blocks.
 
-use super::{Parent, keys::told};
+use super::{Parent, keys::told, tables};
 use crate::{
-    draft::{Node, Object, Origin, Value},
+    draft::{Node, Object, Value},
     grammar::BlockRow,
     issue::Code,
     pass::Pass,
@@ -59,6 +59,8 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
                 "blocks", "content", "body", "template", "do", "then", "block", "items", "item",
             ],
             ("each", _) => &["else", "otherwise", "fallback", "ifEmpty"],
+            ("table", _) => tables::ROWS,
+            ("row", _) => tables::CELLS,
             _ => CHILDREN,
         };
         let found = others.iter().find(|other| {
@@ -74,49 +76,13 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
         let Some(other) = found else {
             continue;
         };
-        if row.name == "table" && *other == "columns" && object.has("rows") {
+        if row.name == "table" && object.find(other).is_some_and(tables::is_headers) {
             continue;
         }
         if let Some(node) = object.remove(other) {
             told(other, holder.key, row.name, node.origin, pass);
             object.put(holder.key, node);
         }
-    }
-    // `rows` of a table come before `columns`, which are its header.
-    if row.name == "table"
-        && !object.has("children")
-        && let Some(rows) = object.remove("rows")
-    {
-        told("rows", "children", row.name, rows.origin, pass);
-        object.put("children", rows);
-    }
-}
-
-/// Headers that a table states apart become its first row.
-pub(super) fn header_row(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {
-    let is_words = |node: &Node| {
-        node.as_array().is_some_and(|items| {
-            !items.is_empty() && items.iter().all(|item| item.as_str().is_some())
-        })
-    };
-    let key = ["headers", "header", "head", "columns"]
-        .into_iter()
-        .find(|key| object.find(key).is_some_and(is_words));
-    let Some((key, headers)) = key.and_then(|key| Some((key, object.remove(key)?))) else {
-        return;
-    };
-    told(key, "children", "table", headers.origin, pass);
-    let row = Node::block(
-        headers.origin,
-        "row",
-        vec![
-            ("header", Node::bool(headers.origin, true)),
-            ("children", headers),
-        ],
-    );
-    match object.find_mut("children").and_then(Node::as_array_mut) {
-        Some(rows) => rows.insert(0, row),
-        None => object.put("children", Node::array(at, vec![row])),
     }
 }
 

@@ -90,7 +90,7 @@ impl Settler<'_, '_, '_> {
         let message = format!("The {} holds nothing.", row.name);
         let object = node.as_object();
         let speaks = |(key, node): &(String, Node)| {
-            row.holds(key).is_none() && key != "type" && adopt::says_something(key, node)
+            row.holds(key).is_none() && key != "type" && adopt::may_be_read(key, node)
         };
         if object.is_some_and(|object| object.0.iter().any(speaks)) {
             let findings = &mut self.pass.findings;

@@ -11,7 +11,7 @@ use crate::{
     issue::Code,
     model::VariableUse,
     notation,
-    pass::{Pass, values},
+    pass::{Pass, adopt, values},
 };
 
 /// The span that `node` is. One that cannot be read stays whole as it was written.
@@ -27,7 +27,7 @@ pub(super) fn span_pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
 
 pub(super) fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
     let object = match &node.value {
-        Value::String(text) => return words(text, node.origin, &Style::default(), pass),
+        Value::String(text) => return super::string(text, node.origin, pass),
         Value::Object(object) => object,
         Value::Null => return Vec::new(),
         Value::Number(_) => return pieces(node, pass).unwrap_or_default(),
@@ -64,8 +64,11 @@ pub(super) fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
         "link" => link_span(node, object, pass),
         "if" => if_span(node, object, pass),
         _ => {
-            rest(object, &["type"], "br", pass);
-            vec![Piece::Break(node.origin)]
+            if rest(object, &["type"], "br", pass) {
+                vec![Piece::Break(node.origin)]
+            } else {
+                vec![Piece::Kept(node.clone())]
+            }
         }
     }
 }
@@ -154,13 +157,59 @@ pub(super) fn key<'n>(
     Some(node)
 }
 
-/// Drops what a span has besides `known`.
-pub(super) fn rest(object: &Object, known: &[&str], kind: &str, pass: &mut Pass<'_, '_>) {
+/// Drops what a span has besides `known`; false when readers would miss it, which is told of.
+pub(super) fn rest(object: &Object, known: &[&str], kind: &str, pass: &mut Pass<'_, '_>) -> bool {
+    let mut all = true;
     for (name, node) in &object.0 {
-        if !known.contains(&name.as_str()) && !node.is_null() {
+        if known.contains(&name.as_str()) || node.is_null() {
+            continue;
+        }
+        if adopt::may_be_read(name, node) {
+            missed(name, node, kind, pass);
+            all = false;
+        } else {
             values::drop_key(name, node, kind, pass);
         }
     }
+    all
+}
+
+/// Tells of words that a span has no place for.
+fn missed(name: &str, node: &Node, kind: &str, pass: &mut Pass<'_, '_>) {
+    let shown: String = name.chars().take(60).collect();
+    let message = format!(
+        "A {kind} span has no place for {shown:?}, and it holds words: {}.",
+        node.excerpt()
+    );
+    let hint = "Put the words into a span of their own, or remove the key.";
+    pass.findings
+        .report_with(Code::SchemaUnknownKey, node.origin, message, hint);
+}
+
+/// Whether at most one of `keys` holds anything, or all hold the same; tells of others.
+fn one_of(object: &Object, keys: &[&str], kind: &str, pass: &mut Pass<'_, '_>) -> bool {
+    let mut first: Option<&Node> = None;
+    let mut one = true;
+    for key in keys {
+        let said = |node: &&Node| match &node.value {
+            Value::Null => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            _ => true,
+        };
+        let Some(node) = object.find(key).filter(said) else {
+            continue;
+        };
+        match first {
+            None => first = Some(node),
+            Some(other) if other.to_json() == node.to_json() => {}
+            Some(_) => {
+                missed(key, node, kind, pass);
+                one = false;
+            }
+        }
+    }
+    one
 }
 
 pub(super) const TEXT_KEYS: &[&str] = &["text", "value", "content", "children"];
@@ -181,7 +230,10 @@ pub(super) fn text_span(
             return vec![Piece::Kept(node.clone())];
         }
     }
-    rest(object, &known, "text", pass);
+    let all = rest(object, &known, "text", pass);
+    if !one_of(object, TEXT_KEYS, "text", pass) || !all {
+        return vec![Piece::Kept(node.clone())];
+    }
     match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
         Some((text, Value::String(words_of))) => words(words_of, text.origin, &style, pass),
         Some((text, _)) => {
@@ -210,7 +262,9 @@ pub(super) fn variable_span(
     let mut known = vec!["type", "marks", "default", "filter", "arg", "fallback"];
     known.extend(NAMES);
     known.extend(piece::set_marks(object, &mut marks, pass));
-    rest(object, &known, "var", pass);
+    if !rest(object, &known, "var", pass) {
+        return vec![Piece::Kept(node.clone())];
+    }
     let name = key(object, NAMES, pass);
     let Some(path) = name.and_then(Node::as_str).map(path_of) else {
         pass.findings.report(
@@ -271,7 +325,10 @@ pub(super) fn link_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -
     let mut style = Style::default();
     known.push("marks");
     known.extend(piece::set_marks(object, &mut style.marks, pass));
-    rest(object, &known, "link", pass);
+    let all = rest(object, &known, "link", pass);
+    if !one_of(object, WORDS, "link", pass) || !one_of(object, TARGETS, "link", pass) || !all {
+        return vec![Piece::Kept(node.clone())];
+    }
     let Some(href) = key(object, TARGETS, pass).cloned() else {
         pass.findings
             .report(Code::SchemaMissing, node.origin, "The link has no href.");
@@ -299,27 +356,20 @@ pub(super) fn link_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -
 }
 
 pub(super) fn if_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
-    rest(
-        object,
-        &[
-            "type",
-            "cond",
-            "condition",
-            "then",
-            "else",
-            "children",
-            "text",
-        ],
-        "if",
-        pass,
-    );
+    const THEN: &[&str] = &["then", "children", "text"];
+    let mut known = vec!["type", "cond", "condition", "else"];
+    known.extend(THEN);
+    let all = rest(object, &known, "if", pass);
+    if !one_of(object, THEN, "if", pass) || !all {
+        return vec![Piece::Kept(node.clone())];
+    }
     let Some(cond) = key(object, &["cond", "condition"], pass).cloned() else {
         pass.findings
             .report(Code::SchemaMissing, node.origin, "The if span has no cond.");
         return vec![Piece::Kept(node.clone())];
     };
     let condition = values::condition(&cond, pass);
-    let then = key(object, &["then", "children", "text"], pass);
+    let then = key(object, THEN, pass);
     let then = then.and_then(|node| pieces(node, pass)).unwrap_or_default();
     let otherwise = object.find("else").filter(|node| !node.is_null());
     let otherwise = otherwise

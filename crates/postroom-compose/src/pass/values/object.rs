@@ -1,6 +1,6 @@
 //! Objects and lists of them.
 
-use super::{drop_key, expect, table};
+use super::{drop_key, expect, missed as missed_of, table};
 use crate::{
     draft::{Node, Object, Value},
     grammar::Attribute,
@@ -47,7 +47,16 @@ pub(super) fn object(
     let mut node = expect(node, name, "an object", node.as_object().is_some(), pass);
     let at = node.origin;
     if let Some(object) = node.as_object_mut() {
+        let mut missed = Vec::new();
+        if name == "meta" {
+            let known = |key: &str| {
+                rows.iter()
+                    .any(|row| row.name == key || row.aliases.contains(&key))
+            };
+            missed = missed_of(object, &known, name, pass);
+        }
         table(object, rows, name, at, pass);
+        object.0.extend(missed);
     }
     node
 }

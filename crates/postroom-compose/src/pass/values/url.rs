@@ -152,6 +152,14 @@ pub(crate) fn address_fault(value: &str) -> Option<String> {
     }
 }
 
+/// What is wrong with the scheme of a value that stands for a whole address.
+pub(crate) fn scheme_fault(value: &str) -> Option<String> {
+    match judge(&[Part::Text(value.to_owned())], UrlUse::Link)? {
+        Fault::Error(Code::UrlScheme, message) => Some(message),
+        _ => None,
+    }
+}
+
 /// What is wrong with the address.
 fn judge(parts: &[Part], usage: UrlUse) -> Option<Fault> {
     let first = match parts.first() {

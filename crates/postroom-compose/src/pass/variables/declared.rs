@@ -8,7 +8,7 @@ use super::{Role, Uses};
 use crate::{
     dialect,
     draft::{Node, Object, Origin, Value},
-    issue::Code,
+    issue::{Code, Severity},
     model::{Shape, Variable, VariableType},
     pass::{Pass, values},
     read,
@@ -89,6 +89,16 @@ pub(super) fn judge(declared: &[Variable], uses: &Uses, pass: &mut Pass<'_, '_>)
             let message = format!("The default of {name} is no address for a mail: {why}");
             pass.findings.report(Code::UrlScheme, at, message);
         }
+        if let Some(sample) = &variable.sample {
+            let mut why = None;
+            bad_scheme(variable.kind, &variable.shape, sample, &mut why);
+            if let Some(why) = why {
+                let message = format!("The sample of {name} is no address for a mail: {why}");
+                let source = pass.findings.origins.source(at);
+                let issue = crate::Issue::new(Code::UrlScheme, &source, message);
+                pass.findings.push(at, issue.severity(Severity::Warning));
+            }
+        }
         let Some(bare) = uses.used.get(name) else {
             let message = format!("{name} is declared and not used.");
             pass.findings.report(Code::VarUnused, at, message);
@@ -145,6 +155,33 @@ fn not_dates(kind: VariableType, shape: &Shape, sample: &Json, wrong: &mut Optio
             if date && !text.is_empty() && !dialect::is_date(text) {
                 *wrong = Some(text.clone());
             }
+        }
+        _ => {}
+    }
+}
+
+/// Finds the first address in a sample whose scheme no mail may have.
+fn bad_scheme(kind: VariableType, shape: &Shape, sample: &Json, why: &mut Option<String>) {
+    if why.is_some() {
+        return;
+    }
+    match (shape, sample) {
+        (Shape::List(item), Json::Array(items)) => {
+            for one in items {
+                bad_scheme(VariableType::String, item, one, why);
+            }
+        }
+        (Shape::Object(fields), Json::Object(values)) => {
+            for (name, shape) in fields {
+                if let Some(value) = values.get(name) {
+                    bad_scheme(VariableType::String, shape, value, why);
+                }
+            }
+        }
+        (shape, Json::String(text))
+            if kind == VariableType::Url || *shape == Shape::Scalar(VariableType::Url) =>
+        {
+            *why = values::scheme_fault(text);
         }
         _ => {}
     }

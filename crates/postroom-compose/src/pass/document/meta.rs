@@ -1,0 +1,157 @@
+//! Subject, preview line and language by other names, and outside `meta`.
+
+use crate::{
+    draft::{Node, Object, Value},
+    grammar,
+    issue::Code,
+    pass::{Pass, naming},
+};
+
+/// Names of the object around them.
+const AROUND: &[&str] = &[
+    "metadata", "head", "headers", "header", "info", "envelope", "settings",
+];
+
+/// Keys of `meta`.
+const KEYS: &[&str] = &["subject", "preheader", "title", "lang", "dir"];
+
+/// Other names, by letters and digits in lower case.
+const NAMES: &[(&str, &str)] = &[
+    ("subjectline", "subject"),
+    ("subjecttext", "subject"),
+    ("emailsubject", "subject"),
+    ("mailsubject", "subject"),
+    ("preview", "preheader"),
+    ("previewtext", "preheader"),
+    ("previewline", "preheader"),
+    ("preheadertext", "preheader"),
+    ("preheaderline", "preheader"),
+    ("inboxpreview", "preheader"),
+    ("snippet", "preheader"),
+    ("language", "lang"),
+    ("locale", "lang"),
+    ("langcode", "lang"),
+    ("direction", "dir"),
+];
+
+/// Names that mean the same inside `meta` when nothing else there does.
+const LOOSE: &[(&str, &str)] = &[
+    ("headline", "subject"),
+    ("topic", "subject"),
+    ("teaser", "preheader"),
+    ("description", "preheader"),
+    ("summary", "preheader"),
+];
+
+/// A key by its letters and digits.
+fn plain(key: &str) -> String {
+    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// Our name of a key of `meta`, if it is near to one.
+fn ours(key: &str) -> Option<&'static str> {
+    let plain = plain(key);
+    let same = KEYS.iter().find(|name| **name == plain).copied();
+    let other = || NAMES.iter().find(|(name, _)| *name == plain);
+    same.or_else(|| other().map(|(_, ours)| *ours))
+        .or_else(|| grammar::nearest(&plain, ["subject", "preheader"].into_iter()))
+}
+
+/// Our name of a key that says something like it.
+fn loosely(key: &str) -> Option<&'static str> {
+    let plain = plain(key);
+    let found = LOOSE.iter().find(|(name, _)| *name == plain);
+    found.map(|(_, ours)| *ours)
+}
+
+/// Gives `meta` and its keys our names, and puts what belongs there into it.
+pub(super) fn settle(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let is_meta = |node: &Node| {
+        let mut keys = node.as_object().into_iter().flat_map(|inner| &inner.0);
+        keys.any(|(key, _)| matches!(ours(key), Some("subject" | "preheader")))
+    };
+    if !object.has("meta")
+        && let Some(key) = AROUND
+            .iter()
+            .find(|key| object.find(key).is_some_and(is_meta))
+        && let Some(node) = object.remove(key)
+    {
+        told(key, "meta", "the document", node.origin, pass);
+        object.put("meta", node);
+    }
+    if let Some(meta) = object.find_mut("meta").and_then(Node::as_object_mut) {
+        naming::lower(meta, "meta", pass);
+        rename(meta, ours, pass);
+        rename(meta, loosely, pass);
+    }
+    let keys: Vec<String> = object.0.iter().map(|(key, _)| key.clone()).collect();
+    for key in keys {
+        let known = grammar::DOCUMENT.iter().any(|row| row.name == key);
+        if !known && let Some(ours) = ours(&key) {
+            into_meta(object, &key, ours, pass);
+        }
+    }
+}
+
+fn rename(meta: &mut Object, named: fn(&str) -> Option<&'static str>, pass: &mut Pass<'_, '_>) {
+    for at in 0..meta.0.len() {
+        let Some((key, node)) = meta.0.get(at) else {
+            continue;
+        };
+        let Some(ours) = named(key).filter(|ours| !meta.has(ours)) else {
+            continue;
+        };
+        let (was, origin) = (key.clone(), node.origin);
+        told(&was, ours, "meta", origin, pass);
+        if let Some(place) = meta.0.get_mut(at) {
+            ours.clone_into(&mut place.0);
+        }
+    }
+}
+
+/// Moves a key of the document into `meta`.
+fn into_meta(object: &mut Object, key: &str, ours: &str, pass: &mut Pass<'_, '_>) {
+    let Some(node) = object.remove(key) else {
+        return;
+    };
+    let at = node.origin;
+    if !object.has("meta") {
+        object.put("meta", Node::new(at, Value::Object(Object::default())));
+    }
+    let meta = object.find_mut("meta").and_then(Node::as_object_mut);
+    match meta {
+        Some(meta) if !meta.has(ours) => {
+            meta.put(ours, node);
+            pass.findings.mend(
+                Code::SchemaUnknownKey,
+                at,
+                format!("{key} stands in meta."),
+                "key.alias",
+                format!("{key} to meta.{ours}"),
+            );
+        }
+        // The same once more says nothing.
+        Some(meta) if meta.find(ours).is_some_and(|own| own.value == node.value) => {
+            pass.findings.mend(
+                Code::SchemaUnknownKey,
+                at,
+                format!("{key} stands in meta, and there it is."),
+                "key.drop",
+                format!("{key} removed, meta.{ours} says the same"),
+            );
+        }
+        _ => object.put(key, node),
+    }
+}
+
+fn told(other: &str, ours: &str, owner: &str, at: u32, pass: &mut Pass<'_, '_>) {
+    let shown: String = other.chars().take(60).collect();
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        at,
+        format!("The key of {owner} is {ours}, not {shown}."),
+        "key.alias",
+        format!("{shown} to {ours}"),
+    );
+}

@@ -1,0 +1,394 @@
+//! Tables as others write them: headers and totals apart, rows as objects by column.
+
+use super::keys::told;
+use crate::{
+    draft::{Node, Object, Origin, Value},
+    issue::Code,
+    pass::Pass,
+};
+
+/// Names of the list of rows; `columns` come last, which beside rows are headers.
+pub(super) const ROWS: &[&str] = &[
+    "rows", "data", "tbody", "body", "values", "records", "entries", "items", "content",
+    "contents", "lines", "elements", "blocks", "pairs", "fields", "columns", "cols", "cells",
+    "nodes",
+];
+
+/// Names of the row of headers.
+const HEADERS: &[&str] = &[
+    "headers",
+    "header",
+    "head",
+    "thead",
+    "columns",
+    "cols",
+    "headings",
+    "columnHeaders",
+    "headerRow",
+];
+
+/// Names of rows that come last.
+const LAST: &[&str] = &[
+    "footer",
+    "footers",
+    "foot",
+    "tfoot",
+    "footerRow",
+    "summary",
+    "summaryRow",
+    "total",
+    "totals",
+    "totalRow",
+];
+
+/// Names of what a column is called in rows, and of its heading.
+const COLUMN_KEYS: &[&str] = &[
+    "key",
+    "field",
+    "accessor",
+    "dataIndex",
+    "dataKey",
+    "id",
+    "name",
+    "prop",
+];
+const COLUMN_WORDS: &[&str] = &[
+    "label", "header", "title", "text", "heading", "content", "name", "key", "field",
+];
+
+/// Lists of the cells of a row.
+pub(super) const CELLS: &[&str] = &[
+    "children", "cells", "columns", "cols", "values", "data", "items", "content", "tds",
+];
+
+/// Whether a list holds words only, so that it names columns.
+pub(super) fn is_headers(node: &Node) -> bool {
+    let is_words = |item: &Node| {
+        item.as_str().is_some()
+            || item.as_object().is_some_and(|object| {
+                !object.has("type")
+                    && ["header", "accessor", "dataIndex", "dataKey", "key", "field"]
+                        .iter()
+                        .any(|key| object.has(key))
+                    && !["value", "cells", "children"]
+                        .iter()
+                        .any(|key| object.has(key))
+            })
+    };
+    node.as_array()
+        .is_some_and(|items| !items.is_empty() && items.iter().all(is_words))
+}
+
+/// A column: what rows call it, and its heading.
+struct Column {
+    names: Vec<String>,
+    words: Option<Node>,
+}
+
+/// Puts headers, rows of objects and totals of a table into rows of cells.
+pub(super) fn rows_of(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {
+    let mut columns = headers(object, at, pass);
+    if let Some(rows) = object.find_mut("children") {
+        pairs(rows, pass);
+        if let Some(rows) = rows.as_array_mut() {
+            if columns.is_empty() {
+                columns = first_row(rows);
+            }
+            for row in rows {
+                row_of(row, &columns, pass);
+            }
+        }
+    }
+    for key in LAST {
+        last_rows(object, key, &columns, at, pass);
+    }
+}
+
+fn plain(text: &str) -> String {
+    let letters = text.chars().filter(|char| char.is_alphanumeric()).take(60);
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// What one element of a list of headers says.
+fn column(node: &Node) -> Option<Column> {
+    match &node.value {
+        Value::String(text) => Some(Column {
+            names: vec![plain(text)],
+            words: Some(node.clone()),
+        }),
+        Value::Number(number) => Some(Column {
+            names: vec![number.to_string()],
+            words: Some(node.clone()),
+        }),
+        Value::Object(object) => {
+            if object.has("children") && !object.has("type") || object.has("rows") {
+                return None;
+            }
+            let words = COLUMN_WORDS.iter().find_map(|key| object.find(key));
+            let mut names: Vec<String> = COLUMN_KEYS
+                .iter()
+                .filter_map(|key| object.string(key))
+                .map(plain)
+                .collect();
+            names.extend(words.and_then(Node::as_str).map(plain));
+            words.map(|words| Column {
+                names,
+                words: Some(words.clone()),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// Takes headers that the table states apart, makes them its first row and tells the columns.
+fn headers(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) -> Vec<Column> {
+    for key in HEADERS {
+        let Some(node) = object.find(key) else {
+            continue;
+        };
+        // A row in a list, and cells in an object.
+        let mut list = node;
+        if let Some([one]) = list.as_array() {
+            let inner = one.as_object().and_then(cells_of);
+            list = inner
+                .or_else(|| one.as_array().map(|_| one))
+                .unwrap_or(list);
+        } else if let Some(inner) = list.as_object().and_then(cells_of) {
+            list = inner;
+        }
+        let Some(items) = list.as_array().filter(|items| !items.is_empty()) else {
+            continue;
+        };
+        let Some(columns) = items.iter().map(column).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let Some(headers) = object.remove(key) else {
+            continue;
+        };
+        told(key, "children", "table", headers.origin, pass);
+        let cells: Vec<Node> = columns
+            .iter()
+            .filter_map(|column| column.words.clone())
+            .collect();
+        let row = Node::block(
+            headers.origin,
+            "row",
+            vec![
+                ("header", Node::bool(headers.origin, true)),
+                ("children", Node::array(headers.origin, cells)),
+            ],
+        );
+        match object.find_mut("children") {
+            Some(rows) => {
+                if rows.as_array().is_none() {
+                    let inner = std::mem::take(rows);
+                    *rows = Node::array(at, vec![inner]);
+                }
+                if let Some(rows) = rows.as_array_mut() {
+                    rows.insert(0, row);
+                }
+            }
+            None => object.put("children", Node::array(at, vec![row])),
+        }
+        return columns;
+    }
+    Vec::new()
+}
+
+/// The list of cells of a row that is an object.
+fn cells_of(object: &Object) -> Option<&Node> {
+    CELLS
+        .iter()
+        .chain(&["rows"])
+        .filter_map(|key| object.find(key))
+        .find(|node| node.as_array().is_some())
+}
+
+/// Columns by a first row that says that it is a header.
+fn first_row(rows: &[Node]) -> Vec<Column> {
+    let first = rows.first().and_then(Node::as_object);
+    let header = first.filter(|row| {
+        row.find("header").and_then(Node::as_bool) == Some(true)
+            || matches!(row.string("type"), Some("header" | "headerRow" | "head"))
+    });
+    let cells = header.and_then(cells_of).and_then(Node::as_array);
+    let columns = cells.unwrap_or_default().iter().map(column);
+    columns.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// Rows as an object, each a name and a value.
+fn pairs(rows: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = rows.origin;
+    let Value::Object(object) = &rows.value else {
+        return;
+    };
+    let scalar = |node: &Node| matches!(node.value, Value::String(_) | Value::Number(_));
+    if object.has("type") || object.0.is_empty() || !object.0.iter().all(|(_, node)| scalar(node)) {
+        return;
+    }
+    pass.findings.mend(
+        Code::SchemaType,
+        at,
+        "The rows of a table are a list, not an object.",
+        "coerce.list",
+        "each name and value to a row",
+    );
+    let made = object.0.iter().map(|(key, node)| {
+        let cells = vec![Node::string(node.origin, key.as_str()), node.clone()];
+        Node::array(node.origin, cells)
+    });
+    rows.value = Value::Array(made.collect());
+}
+
+/// Place of a key in a row whose columns nobody named.
+fn rank(key: &str) -> u32 {
+    match plain(key).as_str() {
+        "label" | "name" | "title" | "item" | "product" | "key" | "term" | "field" => 0,
+        "description" | "desc" | "details" => 1,
+        "quantity" | "qty" | "count" => 3,
+        "price" | "unitprice" | "rate" => 4,
+        "value" | "amount" | "total" | "cost" | "subtotal" => 5,
+        _ => 2,
+    }
+}
+
+/// Keys of a row that are not cells.
+fn is_about(key: &str) -> bool {
+    matches!(
+        key,
+        "type" | "header" | "id" | "isHeader" | "style" | "attrs" | "align" | "bg" | "bold"
+    ) || key.starts_with(['_', '$'])
+}
+
+/// A row that is an object of values by column becomes a row of cells.
+fn row_of(row: &mut Node, columns: &[Column], pass: &mut Pass<'_, '_>) {
+    let at = row.origin;
+    let Some(object) = row.as_object_mut() else {
+        return;
+    };
+    let is_row = object.string("type").is_none_or(|kind| {
+        matches!(
+            plain(kind).as_str(),
+            "row" | "tr" | "tablerow" | "header" | "headerrow" | "total" | "footer" | "data"
+        )
+    });
+    let is_cell = |node: &Node| match &node.value {
+        Value::String(_) | Value::Number(_) | Value::Bool(_) | Value::Null => true,
+        Value::Object(inner) => {
+            inner.has("md") || inner.has("text") || inner.has("content") || inner.has("value")
+        }
+        Value::Array(_) => false,
+    };
+    let lists = CELLS.iter().any(|key| {
+        object
+            .find(key)
+            .is_some_and(|node| node.as_array().is_some())
+    });
+    let nested = ["each", "in", "cond", "then", "props", "attributes"];
+    if !is_row || lists || nested.iter().any(|key| object.has(key)) {
+        return;
+    }
+    let mut keys: Vec<String> = object
+        .0
+        .iter()
+        .filter(|(key, node)| !is_about(key) && is_cell(node))
+        .map(|(key, _)| key.clone())
+        .collect();
+    if keys.is_empty() {
+        return;
+    }
+    let mut cells = Vec::new();
+    for column in columns {
+        let found = keys
+            .iter()
+            .position(|key| column.names.contains(&plain(key)));
+        let node = found.and_then(|at| object.remove(&keys.remove(at)));
+        cells.push(cell(node, at));
+    }
+    if columns.is_empty() {
+        keys.sort_by_key(|key| rank(key));
+    }
+    cells.extend(keys.iter().map(|key| cell(object.remove(key), at)));
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        at,
+        "The row says its cells by name, not as a list.",
+        "key.alias",
+        format!("{} cells made of names and values", cells.len()),
+    );
+    object.put("type", Node::string(at, "row"));
+    object.put("children", Node::array(at, cells));
+}
+
+fn cell(node: Option<Node>, at: Origin) -> Node {
+    match node {
+        Some(node) if node.as_object().is_some_and(|object| object.has("type")) => node,
+        Some(node) if !node.is_null() => {
+            let at = node.origin;
+            let node = match node.value {
+                Value::Bool(bool) => Node::string(at, bool.to_string()),
+                _ => node,
+            };
+            Node::block(at, "cell", vec![("text", node)])
+        }
+        _ => Node::block(
+            at,
+            "cell",
+            vec![("text", Node::new(at, Value::Array(Vec::new())))],
+        ),
+    }
+}
+
+/// Totals that the table states apart become its last rows.
+fn last_rows(
+    object: &mut Object,
+    key: &str,
+    columns: &[Column],
+    at: Origin,
+    pass: &mut Pass<'_, '_>,
+) {
+    let Some(node) = object.find(key).filter(|node| !node.is_null()) else {
+        return;
+    };
+    let at_row = node.origin;
+    let is_rows = |items: &[Node]| {
+        items
+            .iter()
+            .all(|item| matches!(item.value, Value::Array(_) | Value::Object(_)))
+    };
+    let mut rows = match &node.value {
+        Value::Array(items) if items.is_empty() => return,
+        Value::Array(items) if is_rows(items) => items.clone(),
+        Value::Array(_) | Value::Object(_) => vec![node.clone()],
+        Value::String(_) | Value::Number(_) if key.starts_with("total") => {
+            // The name is the writer's own word for the value.
+            let mut cells = vec![Node::string(at_row, "Total")];
+            for _ in 2..columns.len() {
+                cells.push(cell(None, at_row));
+            }
+            cells.push(node.clone());
+            vec![Node::array(at_row, cells)]
+        }
+        _ => return,
+    };
+    if let [one] = rows.as_slice()
+        && let Some(object) = one.as_object()
+        && !object.has("type")
+        && let Some(inner) = ["rows", "children"]
+            .into_iter()
+            .filter_map(|key| object.find(key))
+            .find_map(Node::as_array)
+        && is_rows(inner)
+    {
+        rows = inner.to_vec();
+    }
+    for row in &mut rows {
+        row_of(row, columns, pass);
+    }
+    object.remove(key);
+    told(key, "children", "table", at_row, pass);
+    match object.find_mut("children").and_then(Node::as_array_mut) {
+        Some(own) => own.append(&mut rows),
+        None => object.put("children", Node::array(at, rows)),
+    }
+}
