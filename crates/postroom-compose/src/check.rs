@@ -145,10 +145,10 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
     let mut applied = std::mem::take(&mut examined.applied);
     let mut json = root.to_json();
     // What the text lost before anybody could read it is not in what comes of it.
-    let lost: Vec<Issue> = examined
+    let mut lost: Vec<Issue> = examined
         .issues
         .iter()
-        .filter(|issue| issue.is_error() && issue.code == Code::ParseDuplicateKey.name())
+        .filter(|issue| issue.is_error() && is_lost(issue))
         .cloned()
         .collect();
     // A mended document may show what was hidden before, so it is looked at again.
@@ -161,6 +161,13 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
         if examined.applied.is_empty() {
             break;
         }
+        lost.extend(
+            examined
+                .issues
+                .iter()
+                .filter(|issue| is_lost(issue))
+                .cloned(),
+        );
         applied.append(&mut examined.applied);
         json = root.to_json();
     }
@@ -177,6 +184,13 @@ pub fn repair_with<'i>(input: impl Into<Input<'i>>, options: RepairOptions) -> R
         }),
         unusable: false,
     }
+}
+
+/// Whether an issue tells of what the repaired document does not have.
+fn is_lost(issue: &Issue) -> bool {
+    [Code::ParseDuplicateKey, Code::TextLost]
+        .iter()
+        .any(|code| issue.code == code.name())
 }
 
 /// What is said of a document that is inside the bounds as a draft and past them once ids and spans

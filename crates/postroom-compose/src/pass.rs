@@ -4,6 +4,7 @@ pub(crate) mod adopt;
 pub(crate) mod document;
 pub(crate) mod ids;
 pub(crate) mod layout;
+mod lost;
 pub(crate) mod naming;
 pub(crate) mod structure;
 pub(crate) mod text;
@@ -60,6 +61,7 @@ pub(crate) fn run(
         options,
         palette: Vec::new(),
     };
+    let said = lost::said(root);
     document::unwrap(root, &mut pass);
     if !version::bring_up_to_date(root, &mut pass) {
         return false;
@@ -72,6 +74,7 @@ pub(crate) fn run(
     layout::arrange(root, &mut pass);
     variables::resolve(root, &mut pass);
     ids::assign(root, &mut pass);
+    lost::tell(&said, root, &mut pass);
     true
 }
 

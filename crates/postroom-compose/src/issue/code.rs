@@ -213,6 +213,9 @@ codes! {
     TextEmpty Warning "text.empty" "A block without words."
         "It leaves a gap and says nothing."
         "Write its text or remove it.";
+    TextLost Error "text.lost" "Words or an address that a repair cannot place."
+        "Nothing that a draft says is lost in silence: what has no place in the blocks that are known is told, and the repaired document does not have it."
+        "Put it into a block that holds it, or leave it out.";
     TextHtml Warning "text.html" "A string with HTML tags."
         "Strings take no tags: readers would see them as they are."
         "Use spans or {\"md\": \"**bold**, [label](https://...)\"}.";

@@ -4,7 +4,7 @@
 use super::Pass;
 use crate::{
     draft::{Node, Object, Origin, Value},
-    grammar::{self, BlockRow, Level},
+    grammar::{self, BlockRow, Form, Level},
     issue::Code,
 };
 
@@ -19,6 +19,10 @@ enum Becomes {
     Unsubscribe,
     /// A postal address.
     Address,
+    /// Links to profiles.
+    Social,
+    /// Links beside each other.
+    Menu,
 }
 
 /// Keys by letters and digits in lower case.
@@ -81,6 +85,15 @@ const NAMES: &[(&str, Becomes)] = &[
     ("imageurl", Becomes::Image),
     ("imagesrc", Becomes::Image),
     ("logourl", Becomes::Image),
+    ("logosrc", Becomes::Image),
+    ("bannerimage", Becomes::Image),
+    ("heroimage", Becomes::Image),
+    ("social", Becomes::Social),
+    ("sociallinks", Becomes::Social),
+    ("socials", Becomes::Social),
+    ("menu", Becomes::Menu),
+    ("nav", Becomes::Menu),
+    ("navigation", Becomes::Menu),
     ("unsubscribe", Becomes::Unsubscribe),
     ("unsubscribelink", Becomes::Unsubscribe),
     ("unsubscribeurl", Becomes::Unsubscribe),
@@ -141,8 +154,6 @@ const LOOKS: &[&str] = &[
     "role",
     "aria",
     "name",
-    "note",
-    "comment",
     "cursor",
     "transform",
     "src",
@@ -207,6 +218,18 @@ const TECHNICAL: &[&str] = &[
     "wrap",
 ];
 
+/// What a picture that is only its address shows.
+const ALTS: &[&str] = &[
+    "alt",
+    "altText",
+    "alt_text",
+    "imageAlt",
+    "image_alt",
+    "imageAltText",
+    "logoAlt",
+    "logo_alt",
+];
+
 fn plain(key: &str) -> String {
     let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
     letters.flat_map(char::to_lowercase).collect()
@@ -226,7 +249,7 @@ fn has_words_in(text: &str) -> bool {
 /// Whether readers would miss what stands under `key`.
 pub(crate) fn says_something(key: &str, node: &Node) -> bool {
     let words = match becomes(key) {
-        Some(Becomes::Image | Becomes::Unsubscribe) | None => 2,
+        Some(Becomes::Image | Becomes::Unsubscribe | Becomes::Social | Becomes::Menu) | None => 2,
         Some(_) => 1,
     };
     let plain = plain(key);
@@ -274,6 +297,31 @@ pub(crate) fn is_address(node: &Node) -> bool {
             .iter()
             .any(|start| text.starts_with(start))
     })
+}
+
+/// Whether a value under `key` is the address of a target or of a picture.
+pub(crate) fn leads(key: &str, node: &Node) -> bool {
+    let picture = [
+        "src",
+        "image",
+        "img",
+        "logo",
+        "photo",
+        "picture",
+        "avatar",
+        "banner",
+        "poster",
+        "thumbnail",
+    ];
+    let key_of = plain(key);
+    let named = picture.iter().any(|part| key_of == *part) || is_target(key, node);
+    named && is_address(node) && !node.as_str().is_some_and(|text| text.starts_with("{{"))
+}
+
+/// Whether what stands under `key` says how something looks.
+pub(crate) fn is_look(key: &str) -> bool {
+    let plain = plain(key);
+    becomes(key).is_none() && LOOKS.iter().any(|part| plain.contains(part))
 }
 
 /// Whether a value under `key` leads somewhere.
@@ -356,7 +404,7 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         let found = match kind {
             Some(Becomes::Image) if !holds_blocks => None,
             // A company of a button, or its unsubscribe, is none of a mail.
-            Some(Becomes::Unsubscribe | Becomes::Address)
+            Some(Becomes::Unsubscribe | Becomes::Address | Becomes::Social | Becomes::Menu)
                 if !holds_blocks && row.name != "footer" =>
             {
                 None
@@ -379,6 +427,13 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
                 }
             }
         }
+        if kind == Some(Becomes::Image) && found.iter().any(has_alt) {
+            for alt in ALTS {
+                if is_stray(alt, row) && object.string(alt).is_some() {
+                    object.remove(alt);
+                }
+            }
+        }
         let shown: String = key.chars().take(60).collect();
         pass.findings.mend(
             Code::SchemaUnknownKey,
@@ -393,8 +448,12 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         let first = match kind {
             Some(Becomes::Heading(3..)) if row.name == "heading" => false,
             Some(Becomes::Heading(_) | Becomes::Image) => true,
-            Some(Becomes::Text) => (holds_blocks && !is_last(&key)) || is_intro(row, &key),
-            Some(Becomes::Button | Becomes::Unsubscribe | Becomes::Address) | None => false,
+            Some(Becomes::Text) => {
+                (holds_blocks || rank(&key) < 10) && !is_last(&key) || is_intro(row, &key)
+            }
+            Some(Becomes::Menu) => holds_blocks,
+            Some(Becomes::Button | Becomes::Unsubscribe | Becomes::Address | Becomes::Social)
+            | None => false,
         };
         if first {
             adopted.before.extend(found);
@@ -403,6 +462,68 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         }
     }
     adopted
+}
+
+/// Whether a picture was made with the words beside its address.
+fn has_alt(node: &Node) -> bool {
+    node.as_object()
+        .is_some_and(|object| object.has("alt") && object.0.len() == 3)
+}
+
+/// The words of a leaf that has none under its own name: those of the first key that tells some.
+pub(crate) fn own_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let own = row.attributes.iter().find(|own| {
+        own.required && matches!(own.form, Form::Text(_)) && matches!(row.level, Level::Leaf)
+    });
+    let Some(own) = own else {
+        return;
+    };
+    let mut names = std::iter::once(&own.name).chain(own.aliases);
+    if names.any(|name| object.find(name).is_some_and(|node| !node.is_null())) || object.has("md") {
+        return;
+    }
+    let heads = matches!(row.name, "heading" | "button");
+    let fits = |key: &str, node: &Node| {
+        let kind = becomes(key);
+        let fits = match kind {
+            Some(Becomes::Heading(_) | Becomes::Text) => true,
+            Some(Becomes::Button) => row.name == "button",
+            _ => matches!(
+                (row.name, plain(key).as_str()),
+                ("quote", "quote" | "testimonial" | "statement" | "review")
+                    | ("button", "name")
+                    | ("heading" | "text" | "button", "label")
+            ),
+        };
+        fits && is_stray(key, row) && says_something(key, node)
+            || fits && kind.is_none() && speaks(node, 1)
+    };
+    let place = |key: &str| match becomes(key) {
+        Some(Becomes::Heading(level)) if heads => level,
+        Some(Becomes::Heading(level)) => 20 + level,
+        Some(Becomes::Button) => 1,
+        None => 2,
+        _ => 10,
+    };
+    let keys = object.0.iter().filter(|(key, node)| fits(key, node));
+    let Some(key) = keys
+        .map(|(key, _)| key.clone())
+        .min_by_key(|key| place(key))
+    else {
+        return;
+    };
+    let Some(node) = object.remove(&key) else {
+        return;
+    };
+    let shown: String = key.chars().take(60).collect();
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        node.origin,
+        format!("The key of {} is {}, not {shown}.", row.name, own.name),
+        "key.alias",
+        format!("{shown} to {}", own.name),
+    );
+    object.put(own.name, node);
 }
 
 /// Place among the words of one block.
@@ -419,6 +540,8 @@ fn rank(key: &str) -> u32 {
         },
         None => 11,
         Some(Becomes::Button) => 12,
+        Some(Becomes::Menu) => 2,
+        Some(Becomes::Social) => 13,
         Some(Becomes::Address) => 14,
         Some(Becomes::Unsubscribe) => 15,
     }
@@ -461,7 +584,29 @@ fn blocks_of(node: &Node) -> Vec<Node> {
 /// The blocks that a value under a telling key means.
 fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<Vec<Node>> {
     let at = node.origin;
+    if matches!(kind, Becomes::Social | Becomes::Menu) {
+        let holds = match &node.value {
+            Value::Array(items) => items.iter().all(|item| item.as_object().is_some()),
+            Value::Object(inner) => !inner.has("type"),
+            _ => false,
+        };
+        if !holds {
+            return None;
+        }
+    }
     match &node.value {
+        Value::Array(_) if matches!(kind, Becomes::Social | Becomes::Menu) => {
+            Some(vec![worded(kind, node.clone(), at)])
+        }
+        Value::Object(inner) if matches!(kind, Becomes::Social | Becomes::Menu) => {
+            let mut inner = inner.clone();
+            if inner.0.iter().all(|(_, node)| node.as_str().is_some()) {
+                let links = Node::new(at, Value::Object(inner));
+                return Some(vec![worded(kind, links, at)]);
+            }
+            inner.put("type", Node::string(at, kind.block()));
+            Some(vec![Node::new(at, Value::Object(inner))])
+        }
         // Blocks, not spans.
         Value::Array(items) if items.iter().any(is_other_block) => Some(items.clone()),
         Value::Array(items) if kind == Becomes::Button => {
@@ -496,10 +641,16 @@ fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<V
         Value::Number(_) if matches!(kind, Becomes::Heading(_) | Becomes::Text) => {
             Some(vec![worded(kind, node.clone(), at)])
         }
-        Value::String(text) if kind == Becomes::Image => {
-            let address = text.trim_start().starts_with("http");
-            address.then(|| vec![worded(kind, node.clone(), at)])
+        Value::String(_) if kind == Becomes::Image && is_address(node) => {
+            let mut image = worded(kind, node.clone(), at);
+            let stray = |key: &&&str| is_stray(key, row) && object.string(key).is_some();
+            let alt = ALTS.iter().find(stray).and_then(|key| object.find(key));
+            if let (Some(image), Some(alt)) = (image.as_object_mut(), alt) {
+                image.put("alt", alt.clone());
+            }
+            Some(vec![image])
         }
+        Value::String(_) if kind == Becomes::Image => None,
         Value::String(text) if kind == Becomes::Button && has_words_in(text) => {
             let stray = |key: &&&str| is_stray(key, row) && object.string(key).is_some();
             let target = TARGETS.iter().find(stray).and_then(|key| object.find(key));
@@ -558,6 +709,8 @@ impl Becomes {
             Self::Image => "image",
             Self::Unsubscribe => "unsubscribe",
             Self::Address => "address",
+            Self::Social => "social",
+            Self::Menu => "menu",
         }
     }
 }
@@ -566,6 +719,7 @@ fn worded(kind: Becomes, node: Node, at: Origin) -> Node {
     let key = match kind {
         Becomes::Heading(_) | Becomes::Text | Becomes::Unsubscribe => "text",
         Becomes::Address => "lines",
+        Becomes::Social | Becomes::Menu => "children",
         Becomes::Button => "label",
         Becomes::Image => "src",
     };

@@ -3,6 +3,7 @@
 mod around;
 mod flat;
 mod meta;
+mod records;
 
 use flat::{is_flat, nest};
 
@@ -31,34 +32,85 @@ const BODIES: &[&str] = &[
 
 /// Keys under which a whole document is wrapped.
 const WRAPPERS: &[&str] = &[
-    "document", "email", "template", "design", "ir", "result", "data", "mail", "props",
+    "document",
+    "email",
+    "template",
+    "design",
+    "ir",
+    "result",
+    "data",
+    "mail",
+    "props",
+    "arguments",
+    "input",
+    "parameters",
+    "output",
+    "response",
+    "page",
+    "doc",
 ];
 
-/// Takes a document out of an object that is only around it.
+/// How many objects around a document are taken off.
+const LAYERS: usize = 3;
+
+/// Takes a document out of what is only around it: objects, its JSON as a string, a list that is
+/// its body.
 pub(crate) fn unwrap(root: &mut Node, pass: &mut Pass<'_, '_>) {
-    let Some(object) = root.as_object_mut() else {
+    around::out_of_string(root, pass);
+    if root.as_array().is_some_and(around::is_body) {
+        let at = root.origin;
+        let body = std::mem::take(root);
+        pass.findings.mend(
+            Code::SchemaType,
+            at,
+            "A document is an object, not a list.",
+            "wrap",
+            "the list put under root",
+        );
+        let body = Node::block(at, "body", vec![("children", body)]);
+        root.origin = at;
+        root.value = Value::Object(Object(vec![("root".to_owned(), body)]));
         return;
+    }
+    for _ in 0..LAYERS {
+        if !unwrap_once(root, pass) {
+            return;
+        }
+    }
+}
+
+/// Takes one object off; false when there is none.
+fn unwrap_once(root: &mut Node, pass: &mut Pass<'_, '_>) -> bool {
+    let Some(object) = root.as_object_mut() else {
+        return false;
     };
     naming::lower(object, "the document", pass);
     if object.has("root")
-        || BODIES
-            .iter()
-            .any(|key| object.has(key) && *key != "document")
+        || BODIES.iter().any(|key| {
+            let blocks = |node: &Node| matches!(node.value, Value::Array(_) | Value::Object(_));
+            object.find(key).is_some_and(blocks) && *key != "document"
+        })
     {
-        return;
+        return false;
     }
     let is_document = |node: &Node| {
         node.as_object().is_some_and(|inner| {
-            let parts = ["root", "rows"].iter().chain(BODIES);
-            parts.into_iter().any(|key| inner.has(key))
-        })
+            let parts = ["root", "html", "markdown"].iter().chain(BODIES);
+            let wrapped = ["document", "email"].iter().any(|key| {
+                inner
+                    .find(key)
+                    .is_some_and(|node| node.as_object().is_some())
+            });
+            wrapped || parts.into_iter().any(|key| inner.has(key))
+        }) || around::is_document_text(node)
     };
     let key = WRAPPERS
         .iter()
         .find(|key| object.find(key).is_some_and(is_document));
-    let Some((key, inner)) = key.and_then(|key| Some((*key, object.remove(key)?))) else {
-        return;
+    let Some((key, mut inner)) = key.and_then(|key| Some((*key, object.remove(key)?))) else {
+        return false;
     };
+    around::out_of_string(&mut inner, pass);
     pass.findings.mend(
         Code::SchemaUnknownKey,
         inner.origin,
@@ -73,9 +125,12 @@ pub(crate) fn unwrap(root: &mut Node, pass: &mut Pass<'_, '_>) {
             }
         }
     }
-    if let Some(object) = root.as_object_mut() {
-        naming::lower(object, "the document", pass);
+    if key == "arguments" {
+        // The name of the tool that was to be called.
+        object.remove("name");
     }
+    naming::lower(object, "the document", pass);
+    true
 }
 
 /// Gives the parts of the document their names.
@@ -87,10 +142,13 @@ pub(crate) fn shape(root: &mut Node, pass: &mut Pass<'_, '_>) {
     if object.find("blocks").is_some_and(is_flat) && !object.has("root") {
         nest(object);
     }
+    records::link(object, pass);
     kind_of_mail(object, pass);
     meta::settle(object, pass);
+    around::words_only(object, pass);
     variables_list(object, pass);
     find_body(object, at, pass);
+    meta::out_of_body(object, pass);
     around::bring_in(object, pass);
 }
 

@@ -93,6 +93,11 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     }
     parts::join_words(object, row, at, pass);
     parts::link_words(object, row, pass);
+    parts::cite(object, row, pass);
+    parts::small_print(object, row, at, pass);
+    if parent.is_none_or(|parent| parent.level != grammar::Level::Leaf) {
+        adopt::own_words(object, row, pass);
+    }
     markdown_key(object, row, pass);
     if row.name == "each" {
         looped::name_element(object, at, pass);

@@ -43,7 +43,19 @@ pub(crate) fn is_block(node: &Node) -> bool {
     };
     let span = matches!(
         kind,
-        "text" | "link" | "a" | "if" | "code" | "strong" | "span" | "title"
+        "text"
+            | "link"
+            | "a"
+            | "anchor"
+            | "if"
+            | "code"
+            | "strong"
+            | "span"
+            | "title"
+            | "plain_text"
+            | "plaintext"
+            | "mrkdwn"
+            | "label"
     );
     !span && (grammar::block(kind).is_some() || grammar::alias(kind).is_some())
 }
@@ -65,7 +77,16 @@ fn pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
         Value::Array(spans) => Some(
             spans
                 .iter()
-                .flat_map(|span| span_pieces(span, pass))
+                .enumerate()
+                .flat_map(|(at, span)| {
+                    let broken = at > 0 && are_lines(spans);
+                    let mut pieces: Vec<Piece> = broken
+                        .then_some(Piece::Break(span.origin))
+                        .into_iter()
+                        .collect();
+                    pieces.extend(span_pieces(span, pass));
+                    pieces
+                })
                 .collect(),
         ),
         Value::Object(object) => match markdown_of(object) {
@@ -87,6 +108,18 @@ fn pieces(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Vec<Piece>> {
             None
         }
     }
+}
+
+/// Whether a list of bare strings is one of lines, as no blank leads from one to the next.
+fn are_lines(spans: &[Node]) -> bool {
+    let mut strings = spans.iter().map(Node::as_str);
+    let apart = |text: &str| {
+        let sign = |char: char| char.is_whitespace() || char.is_ascii_punctuation();
+        !text.is_empty()
+            && !text.starts_with(sign)
+            && !text.ends_with(|char: char| char.is_whitespace() || matches!(char, '(' | '{'))
+    };
+    spans.len() > 1 && strings.all(|text| text.is_some_and(apart))
 }
 
 /// The Markdown of an object that is nothing else.

@@ -19,6 +19,7 @@ pub(crate) fn bring_up_to_date(root: &mut Node, pass: &mut Pass<'_, '_>) -> bool
         pass.findings.report(Code::SchemaType, at, message);
         return false;
     };
+    foreign_version(object, pass);
     let Some(node) = object.find("version") else {
         let source = pass.findings.origins.source(at);
         let issue = Issue::new(
@@ -75,6 +76,37 @@ pub(crate) fn bring_up_to_date(root: &mut Node, pass: &mut Pass<'_, '_>) -> bool
                 .report(Code::VersionUnsupported, origin, message);
             false
         }
+    }
+}
+
+/// A version of another program, as 2.29 or "1.4.0", says nothing of ours.
+fn foreign_version(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let foreign = object
+        .find("version")
+        .is_some_and(|node| match &node.value {
+            Value::Number(_) => node.as_f64().is_some_and(|version| version.fract() != 0.0),
+            Value::String(text) => {
+                let text = text.trim();
+                let whole = text
+                    .parse::<f64>()
+                    .is_ok_and(|version| version.fract() == 0.0);
+                !whole
+                    && text.contains('.')
+                    && text.split('.').all(|part| part.parse::<u32>().is_ok())
+            }
+            _ => false,
+        });
+    if !foreign {
+        return;
+    }
+    if let Some(node) = object.remove("version") {
+        pass.findings.mend(
+            Code::VersionAssumed,
+            node.origin,
+            format!("{} is no version of documents.", node.excerpt()),
+            "version.assumed",
+            format!("{} removed", node.excerpt()),
+        );
     }
 }
 

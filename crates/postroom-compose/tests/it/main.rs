@@ -8,6 +8,7 @@
 
 mod code;
 mod draft;
+mod kept;
 mod loss;
 mod patch;
 mod property;

@@ -26,7 +26,7 @@ pub(super) const IMAGE: BlockRow = BlockRow {
                 None,
                 "What it shows; required unless decorative.",
             ),
-            &["altText", "alternativeText"],
+            &["altText", "alternativeText", "title"],
         ),
         key(
             "decorative",
@@ -67,7 +67,14 @@ pub(super) const IMAGE: BlockRow = BlockRow {
 pub(super) const DIVIDER: BlockRow = BlockRow {
     name: "divider",
     level: Level::Leaf,
-    aliases: &["hr", "separator", "line", "rule", "horizontalrule"],
+    aliases: &[
+        "hr",
+        "separator",
+        "delimiter",
+        "line",
+        "rule",
+        "horizontalrule",
+    ],
     common: LEAF_KEYS,
     attributes: &[
         known(
@@ -131,7 +138,12 @@ pub(super) const VIDEO: BlockRow = BlockRow {
             HREF_KEYS,
             "Address of the film's page.",
         ),
-        needed("alt", Form::Template, &["altText"], "What the film shows."),
+        needed(
+            "alt",
+            Form::Template,
+            &["altText", "title", "label"],
+            "What the film shows.",
+        ),
         key(
             "width",
             Form::Integer(1, 2000),

@@ -94,6 +94,118 @@ pub(super) fn settle(object: &mut Object, pass: &mut Pass<'_, '_>) {
     }
 }
 
+/// Takes subject and preview line out of the body: under keys of its own, or as blocks that are no
+/// blocks but a preview line.
+pub(super) fn out_of_body(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let mut found: Vec<(&'static str, Node)> = Vec::new();
+    if let Some(body) = object.find_mut("root").and_then(Node::as_object_mut) {
+        take_named(body, &mut found);
+        for key in ["values", "props", "settings", "data"] {
+            if let Some(inner) = body.find_mut(key).and_then(Node::as_object_mut) {
+                take_named(inner, &mut found);
+            }
+        }
+        let children = body.find_mut("children").and_then(Node::as_array_mut);
+        for child in children.into_iter().flatten() {
+            take_preview(child, &mut found, 0);
+        }
+        if let Some(children) = body.find_mut("children").and_then(Node::as_array_mut) {
+            children.retain(|child| !child.is_null());
+        }
+    }
+    for (ours, node) in found {
+        let key = format!("{ours} of the body");
+        let has = object
+            .find("meta")
+            .and_then(Node::as_object)
+            .is_some_and(|meta| meta.has(ours));
+        if has {
+            // It says something else than what is there: words of the mail, where they stood.
+            let at = node.origin;
+            let body = object.find_mut("root").and_then(Node::as_object_mut);
+            let children = body.and_then(|body| body.find_mut("children"));
+            if let Some(children) = children.and_then(Node::as_array_mut) {
+                children.insert(0, Node::block(at, "text", vec![("text", node)]));
+            }
+            continue;
+        }
+        object.put(&key, node);
+        into_meta(object, &key, ours, pass);
+    }
+}
+
+fn take_named(object: &mut Object, found: &mut Vec<(&'static str, Node)>) {
+    let keys: Vec<(String, &'static str)> = object
+        .0
+        .iter()
+        .filter(|(_, node)| node.as_str().is_some())
+        .filter_map(|(key, _)| Some((key.clone(), ours(key)?)))
+        .filter(|(_, ours)| matches!(*ours, "subject" | "preheader"))
+        .collect();
+    for (key, ours) in keys {
+        if let Some(node) = object.remove(&key) {
+            found.push((ours, node));
+        }
+    }
+}
+
+/// Takes blocks that are a preview line out of the head of a body, and of what is called a head.
+fn take_preview(node: &mut Node, found: &mut Vec<(&'static str, Node)>, depth: usize) {
+    let Some(object) = node.as_object_mut() else {
+        return;
+    };
+    let kind = ["type", "tagName", "component"]
+        .into_iter()
+        .find_map(|key| object.string(key));
+    let kind = plain(kind.unwrap_or_default());
+    let ours = match kind.strip_prefix("mj").unwrap_or(&kind) {
+        "preview" | "preheader" => "preheader",
+        "title" if depth > 0 => "title",
+        "head" if depth == 0 => {
+            let list = object.find_mut("children").and_then(Node::as_array_mut);
+            let list = list.map(std::mem::take).unwrap_or_default();
+            let mut left = Vec::new();
+            for mut child in list {
+                take_preview(&mut child, found, depth + 1);
+                if !child.is_null() {
+                    left.push(child);
+                }
+            }
+            let nothing = left.is_empty()
+                && object.0.iter().all(|(key, _)| {
+                    matches!(key.as_str(), "type" | "tagName" | "children" | "component")
+                });
+            if nothing {
+                *node = Node::new(node.origin, Value::Null);
+            } else {
+                object.put("children", Node::array(0, left));
+            }
+            return;
+        }
+        _ => return,
+    };
+    let inner = object.find("props").and_then(Node::as_object);
+    let words = ["text", "content", "children", "value"]
+        .into_iter()
+        .find_map(|key| {
+            object
+                .find(key)
+                .or_else(|| inner.and_then(|inner| inner.find(key)))
+        });
+    let words = match words.map(|words| (words, &words.value)) {
+        Some((words, Value::String(_))) => Some(words.clone()),
+        Some((_, Value::Array(items))) => match items.as_slice() {
+            [one] if one.as_str().is_some() => Some(one.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some(words) = words {
+        found.push((ours, words));
+        *node = Node::new(node.origin, Value::Null);
+    }
+}
+
 fn rename(meta: &mut Object, named: fn(&str) -> Option<&'static str>, pass: &mut Pass<'_, '_>) {
     for at in 0..meta.0.len() {
         let Some((key, node)) = meta.0.get(at) else {

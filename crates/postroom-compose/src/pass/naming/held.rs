@@ -5,7 +5,7 @@ use crate::{
     draft::{Node, Object, Value},
     grammar::BlockRow,
     issue::Code,
-    pass::Pass,
+    pass::{Pass, adopt},
 };
 
 /// Names that writers give to the list of what a block holds.
@@ -35,6 +35,18 @@ pub(super) const CHILDREN: &[&str] = &[
     "stories",
     "cards",
     "paragraphs",
+    "icons",
+    "steps",
+    "points",
+    "features",
+    "products",
+    "questions",
+    "faqs",
+    "events",
+    "tasks",
+    "actions",
+    "buttons",
+    "menu",
 ];
 
 /// Whether a list of blocks stands in it, by whatever name.
@@ -49,6 +61,13 @@ pub(crate) fn holds_children(object: &Object) -> bool {
 /// Gives the lists of what a block holds our names.
 pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
     for holder in row.children {
+        if let Some(own) = object.find(holder.key)
+            && own.as_object().is_some()
+            && matches!(row.name, "social" | "menu")
+        {
+            let list = listed(own.clone(), row);
+            object.put(holder.key, list);
+        }
         if object.has(holder.key) {
             continue;
         }
@@ -81,9 +100,43 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
         }
         if let Some(node) = object.remove(other) {
             told(other, holder.key, row.name, node.origin, pass);
-            object.put(holder.key, node);
+            object.put(holder.key, listed(node, row));
         }
     }
+}
+
+/// A list that stands in an object of its own, and profiles as an object of addresses.
+fn listed(node: Node, row: &BlockRow) -> Node {
+    let at = node.origin;
+    let Value::Object(inner) = &node.value else {
+        return node;
+    };
+    if inner.has("type") {
+        return node;
+    }
+    if let [(key, list)] = inner.0.as_slice()
+        && list.as_array().is_some()
+        && CHILDREN.contains(&key.as_str())
+    {
+        return list.clone();
+    }
+    let part = match row.name {
+        "social" => ("socialItem", "network"),
+        "menu" => ("menuItem", "label"),
+        _ => return node,
+    };
+    if !inner.0.iter().all(|(_, node)| adopt::is_address(node)) {
+        return node;
+    }
+    let links = inner.0.iter().map(|(name, href)| {
+        let name = Node::string(href.origin, name.as_str());
+        Node::block(
+            href.origin,
+            part.0,
+            vec![(part.1, name), ("href", href.clone())],
+        )
+    });
+    Node::array(at, links.collect())
 }
 
 /// A list of blocks, out of one block or text.
@@ -114,11 +167,12 @@ pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
 pub(super) fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
     let at = node.origin;
     let kind = match (&node.value, parent.map(|row| row.name)) {
-        (Value::String(_), Some("list")) => "item",
+        (Value::String(_) | Value::Number(_), Some("list")) => "item",
         (Value::String(_) | Value::Number(_), Some("row")) => "cell",
-        (Value::String(_), _) => "text",
+        (Value::String(_) | Value::Number(_), _) => "text",
         (Value::Array(_), Some("table")) => "row",
         (Value::Array(_), Some("section")) => "column",
+        (Value::Array(_), Some("list")) => "item",
         _ => return,
     };
     let key = if matches!(kind, "row" | "column") {

@@ -18,6 +18,7 @@ pub(super) const NESTED: &[&str] = &[
     "styles",
     "attrs",
     "values",
+    "descriptor",
 ];
 
 /// Markdown under a key of its own is the text of the block.

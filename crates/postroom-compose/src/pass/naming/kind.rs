@@ -48,6 +48,12 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         },
         None => None,
     };
+    // Of a name like news-modules-text the last part tells.
+    let last = written
+        .as_deref()
+        .and_then(|name| name.rsplit_once("-modules-"))
+        .map(|(_, last)| last.to_owned());
+    let written = last.or(written);
     let found = match written.as_deref() {
         Some(name) => match grammar::block(name).map(|row| row.name) {
             Some(name) => Some(name),
@@ -67,7 +73,19 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
     if found == "row" && !in_table && !holds_cells(object) {
         found = "section";
     }
-    if written.as_deref() == Some(found) {
+    // Of a header one is a heading, another a band.
+    if found == "section"
+        && written
+            .as_deref()
+            .is_some_and(|name| name.eq_ignore_ascii_case("header"))
+        && is_heading(object)
+    {
+        found = "heading";
+    }
+    if found == "heading" {
+        level_words(object);
+    }
+    if object.string("type") == Some(found) {
         return;
     }
     let was = written.as_deref().unwrap_or("nothing");
@@ -84,6 +102,43 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         format!("{was} to {found}"),
     );
     object.put("type", Node::string(at, found));
+}
+
+/// A level that is written as a tag, also where the size stands.
+fn level_words(object: &mut Object) {
+    let level = |text: &str| {
+        let level = text.trim().to_ascii_lowercase();
+        let level = level.strip_prefix('h')?.parse::<u32>().ok()?;
+        (1..=6).contains(&level).then_some(level.min(4))
+    };
+    for key in ["level", "size", "tag", "as", "headingType", "htmlTag"] {
+        let Some((at, level)) = object
+            .find(key)
+            .and_then(|node| Some((node.origin, level(node.as_str()?)?)))
+        else {
+            continue;
+        };
+        object.remove(key);
+        if !object.has("level") {
+            object.put("level", Node::number(at, f64::from(level)));
+        }
+    }
+}
+
+/// Whether what is called a header is words and nothing else.
+fn is_heading(object: &Object) -> bool {
+    let text = ["text", "content"]
+        .into_iter()
+        .find_map(|key| object.find(key));
+    let words = text.is_some_and(|text| match &text.value {
+        Value::String(_) => true,
+        Value::Object(inner) => inner.string("text").is_some(),
+        _ => false,
+    });
+    let more = [
+        "logo", "image", "title", "subtitle", "children", "links", "menu", "nav", "button", "cta",
+    ];
+    words && !more.iter().any(|key| object.has(key))
 }
 
 pub(super) fn holds_cells(object: &Object) -> bool {
@@ -108,6 +163,30 @@ pub(super) fn particulars(object: &mut Object, was: &str, at: Origin) {
     {
         object.put("level", Node::number(at, f64::from(level)));
     }
+    named_things(object, &was);
+    let word = match was.as_str() {
+        "headingone" | "heading-one" => Some(1.0),
+        "headingthree" | "heading-three" | "subtitle" | "subheading" => Some(3.0),
+        "headingfour" | "heading-four" | "h5" | "h6" => Some(4.0),
+        _ => None,
+    };
+    if let Some(level) = word
+        && object
+            .find("level")
+            .is_none_or(|level| level.as_f64().is_some_and(|level| level > 4.0))
+    {
+        object.put("level", Node::number(at, level));
+    }
+    let marker = match was.as_str() {
+        "steps" => Some("decimal"),
+        "checklist" | "todolist" | "todo-list" => Some("check"),
+        _ => None,
+    };
+    if let Some(marker) = marker
+        && !object.has("style")
+    {
+        object.put("style", Node::string(at, marker));
+    }
     if matches!(
         was.as_str(),
         "ol" | "orderedlist" | "numberedlist" | "ordered-list" | "numbered-list"
@@ -122,6 +201,26 @@ pub(super) fn particulars(object: &mut Object, was: &str, at: Origin) {
         if let Some(source) = key.and_then(|key| object.remove(key)) {
             let md = Object(vec![("md".to_owned(), source)]);
             object.put("text", Node::new(at, Value::Object(md)));
+        }
+    }
+}
+
+/// Names of things are their titles; of a figure the value is, and its name says what it counts.
+fn named_things(object: &mut Object, was: &str) {
+    let plain: String = was.chars().filter(|char| char.is_alphanumeric()).collect();
+    let pairs: &[(&str, &str)] = match plain.as_str() {
+        "product" | "productcard" | "person" | "profile" | "teammember" | "event" => {
+            &[("name", "title")]
+        }
+        "stat" | "metric" => &[("value", "title"), ("label", "text"), ("name", "text")],
+        "notification" | "alert" | "callout" | "notice" | "countdown" => &[("label", "title")],
+        _ => &[],
+    };
+    for (other, ours) in pairs {
+        if !object.has(ours)
+            && let Some(node) = object.remove(other)
+        {
+            object.put(ours, node);
         }
     }
 }
@@ -159,6 +258,7 @@ pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
         ("poster", "video"),
         ("src", "image"),
         ("href", "button"),
+        ("label", "button"),
         ("lines", "footer"),
         ("level", "heading"),
         ("text", "text"),

@@ -169,3 +169,188 @@ pub(super) fn link_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_
     let link = Node::block(at, "link", vec![("href", address), ("children", children)]);
     object.put(words.name, Node::array(at, vec![link]));
 }
+
+/// Who said it, as what and where, in one line.
+pub(super) fn cite(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    const WHO: &[&str] = &["cite", "author", "name", "source", "attribution", "person"];
+    const WHAT: &[&str] = &[
+        "role",
+        "title",
+        "position",
+        "jobTitle",
+        "company",
+        "organization",
+    ];
+    if row.name != "quote" {
+        return;
+    }
+    // A person as an object, with keys of the same names.
+    let mut inner = Object::default();
+    for key in WHO {
+        if let Some(found) = object.find(key).and_then(Node::as_object)
+            && found.0.iter().all(|(key, node)| {
+                node.as_str().is_some() && WHO.iter().chain(WHAT).any(|known| known == key)
+            })
+        {
+            inner = found.clone();
+            object.remove(key);
+            break;
+        }
+    }
+    for (key, node) in inner.0 {
+        if !object.has(&key) {
+            object.put(&key, node);
+        }
+    }
+    let said = |key: &&&str| {
+        object
+            .string(key)
+            .is_some_and(|text| !text.trim().is_empty())
+    };
+    let who: Vec<&&str> = WHO.iter().filter(said).take(1).collect();
+    let what: Vec<&&str> = WHAT.iter().filter(said).collect();
+    let keys: Vec<&str> = who.into_iter().chain(what).copied().collect();
+    if keys.is_empty() || keys == ["cite"] {
+        return;
+    }
+    let words: Vec<String> = keys
+        .iter()
+        .filter_map(|key| object.string(key).map(|text| text.trim().to_owned()))
+        .collect();
+    let mut at = None;
+    for key in &keys {
+        at = at.or(object.remove(key).map(|node| node.origin));
+    }
+    let Some(at) = at else {
+        return;
+    };
+    told(&keys.join(", "), "cite", row.name, at, pass);
+    object.put("cite", Node::string(at, words.join(", ")));
+}
+
+/// Names of lines of small print, in order.
+const LINES: &[&str] = &[
+    "lines",
+    "text",
+    "content",
+    "company",
+    "companyName",
+    "company_name",
+    "address",
+    "companyAddress",
+    "postalAddress",
+    "phone",
+    "email",
+    "links",
+    "copyright",
+    "legal",
+    "disclaimer",
+    "note",
+    "legalText",
+];
+
+/// Puts what small print says under other keys into its lines.
+pub(super) fn small_print(
+    object: &mut Object,
+    row: &BlockRow,
+    at: Origin,
+    pass: &mut Pass<'_, '_>,
+) {
+    if row.name != "footer" && row.name != "address" {
+        return;
+    }
+    let keys: Vec<&str> = if row.name == "footer" {
+        LINES.to_vec()
+    } else {
+        vec![
+            "lines",
+            "text",
+            "content",
+            "name",
+            "company",
+            "companyName",
+            "street",
+            "line1",
+            "line2",
+            "address",
+            "zip",
+            "postalCode",
+            "city",
+            "state",
+            "region",
+            "country",
+        ]
+    };
+    let found: Vec<&str> = keys
+        .into_iter()
+        .filter(|key| {
+            object
+                .find(key)
+                .is_some_and(|node| line_of(key, node).is_some())
+        })
+        .collect();
+    if found
+        .iter()
+        .all(|key| matches!(*key, "lines" | "text" | "content"))
+        && found.len() < 2
+    {
+        return;
+    }
+    let mut lines = Vec::new();
+    for key in &found {
+        let line = object.remove(key).and_then(|node| line_of(key, &node));
+        lines.extend(line.unwrap_or_default());
+    }
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        at,
+        format!("What a {} says are its lines.", row.name),
+        "adopt",
+        format!("{} joined to lines", found.join(", ")),
+    );
+    object.put("lines", Node::array(at, lines));
+}
+
+/// The lines that a value of small print makes; `None` when it makes none.
+fn line_of(key: &str, node: &Node) -> Option<Vec<Node>> {
+    let at = node.origin;
+    match &node.value {
+        Value::String(text) if text.trim().is_empty() => None,
+        Value::String(text) => Some(
+            text.lines()
+                .filter(|line| !line.trim().is_empty())
+                .map(|line| Node::string(at, line))
+                .collect(),
+        ),
+        Value::Array(items) if items.is_empty() => None,
+        Value::Array(items) if key == "links" => items.iter().map(link_of).collect(),
+        Value::Array(items) => items.iter().all(is_words).then(|| items.clone()),
+        Value::Object(object) if key.to_lowercase().contains("address") => object
+            .0
+            .iter()
+            .map(|(_, line)| line.as_str().map(|_| line.clone()))
+            .collect(),
+        Value::Object(object) if object.has("md") => Some(vec![node.clone()]),
+        _ => None,
+    }
+}
+
+/// A link that is words and a target.
+fn link_of(node: &Node) -> Option<Node> {
+    let at = node.origin;
+    let object = node.as_object()?;
+    let words = ["text", "label", "title", "name", "content"]
+        .into_iter()
+        .find_map(|key| object.find(key))
+        .filter(|words| is_words(words))?;
+    let target = TARGETS.iter().find_map(|key| object.find(key))?;
+    if object.0.len() != 2 + usize::from(object.has("type")) {
+        return None;
+    }
+    let children = Node::array(at, spans(words.clone()));
+    Some(Node::block(
+        at,
+        "link",
+        vec![("href", target.clone()), ("children", children)],
+    ))
+}

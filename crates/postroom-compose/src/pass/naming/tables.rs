@@ -9,9 +9,31 @@ use crate::{
 
 /// Names of the list of rows; `columns` come last, which beside rows are headers.
 pub(super) const ROWS: &[&str] = &[
-    "rows", "data", "tbody", "body", "values", "records", "entries", "items", "content",
-    "contents", "lines", "elements", "blocks", "pairs", "fields", "columns", "cols", "cells",
+    "rows",
+    "data",
+    "tbody",
+    "body",
+    "values",
+    "records",
+    "entries",
+    "items",
+    "content",
+    "contents",
+    "lines",
+    "elements",
+    "blocks",
+    "pairs",
+    "fields",
+    "columns",
+    "cols",
+    "cells",
     "nodes",
+    "facts",
+    "stats",
+    "products",
+    "lineItems",
+    "line_items",
+    "charges",
 ];
 
 /// Names of the row of headers.
@@ -27,8 +49,35 @@ const HEADERS: &[&str] = &[
     "headerRow",
 ];
 
+/// Names of sums, in the order in which bills have them.
+const SUMS: &[&str] = &[
+    "subtotal",
+    "subTotal",
+    "discount",
+    "shipping",
+    "delivery",
+    "fees",
+    "tax",
+    "taxes",
+    "vat",
+    "tip",
+    "total",
+    "grandTotal",
+    "amountDue",
+];
+
 /// Names of rows that come last.
 const LAST: &[&str] = &[
+    "subtotal",
+    "subTotal",
+    "discount",
+    "shipping",
+    "delivery",
+    "fees",
+    "tax",
+    "taxes",
+    "vat",
+    "tip",
     "footer",
     "footers",
     "foot",
@@ -39,6 +88,8 @@ const LAST: &[&str] = &[
     "total",
     "totals",
     "totalRow",
+    "grandTotal",
+    "amountDue",
 ];
 
 /// Names of what a column is called in rows, and of its heading.
@@ -339,6 +390,28 @@ fn cell(node: Option<Node>, at: Origin) -> Node {
     }
 }
 
+/// How many cells a row has.
+fn row_width(row: &Node) -> usize {
+    let cells = row.as_object().and_then(cells_of).unwrap_or(row);
+    cells.as_array().map_or(0, <[Node]>::len)
+}
+
+/// The name of a sum in words: `grandTotal` is Grand total.
+fn sum_name(key: &str) -> String {
+    let mut name = String::new();
+    for char in key.chars() {
+        if name.is_empty() {
+            name.extend(char.to_uppercase());
+        } else if char.is_uppercase() {
+            name.push(' ');
+            name.extend(char.to_lowercase());
+        } else {
+            name.push(char);
+        }
+    }
+    name
+}
+
 /// Totals that the table states apart become its last rows.
 fn last_rows(
     object: &mut Object,
@@ -351,6 +424,9 @@ fn last_rows(
         return;
     };
     let at_row = node.origin;
+    let own = object.find("children").and_then(Node::as_array);
+    let width = own.unwrap_or_default().iter().map(row_width).max();
+    let width = width.unwrap_or(0);
     let is_rows = |items: &[Node]| {
         items
             .iter()
@@ -360,10 +436,10 @@ fn last_rows(
         Value::Array(items) if items.is_empty() => return,
         Value::Array(items) if is_rows(items) => items.clone(),
         Value::Array(_) | Value::Object(_) => vec![node.clone()],
-        Value::String(_) | Value::Number(_) if key.starts_with("total") => {
+        Value::String(_) | Value::Number(_) if SUMS.contains(&key) => {
             // The name is the writer's own word for the value.
-            let mut cells = vec![Node::string(at_row, "Total")];
-            for _ in 2..columns.len() {
+            let mut cells = vec![Node::string(at_row, sum_name(key))];
+            for _ in 2..columns.len().max(width) {
                 cells.push(cell(None, at_row));
             }
             cells.push(node.clone());

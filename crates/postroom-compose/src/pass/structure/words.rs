@@ -31,6 +31,20 @@ impl Settler<'_, '_, '_> {
         if !spans.iter().any(text::is_block) {
             return self.list_from_text(node, row);
         }
+        let leads = node
+            .as_object()
+            .is_some_and(|object| object.find("href").is_some_and(|href| !href.is_null()));
+        if leads
+            && spans
+                .iter()
+                .all(|span| text::is_block(span) || is_blank(span))
+        {
+            // Without words of its own its target would go with it.
+            let message = format!("The {} has blocks for words.", row.name);
+            let findings = &mut self.pass.findings;
+            findings.report(Code::Grammar, node.origin, message);
+            return vec![Settled::Fits(node)];
+        }
         self.split(node, key, row)
     }
 

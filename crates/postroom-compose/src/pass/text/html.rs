@@ -5,14 +5,65 @@ use crate::{
     draft::{Node, Origin},
     grammar::UrlUse,
     model::Marks,
+    notation::Part,
     pass::{Pass, values},
 };
 
-/// Elements that set words or break lines; a tag of another name is text.
+/// Elements that set words or break lines, tables and pictures; a tag of another name is text.
 const ELEMENTS: &[&str] = &[
-    "a", "b", "big", "br", "center", "code", "del", "div", "em", "font", "h1", "h2", "h3", "h4",
-    "i", "ins", "li", "mark", "ol", "p", "s", "small", "span", "strike", "strong", "sub", "sup",
-    "u", "ul",
+    "a",
+    "article",
+    "b",
+    "big",
+    "blockquote",
+    "body",
+    "br",
+    "center",
+    "code",
+    "dd",
+    "del",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "figcaption",
+    "figure",
+    "font",
+    "footer",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "html",
+    "i",
+    "img",
+    "ins",
+    "li",
+    "main",
+    "mark",
+    "ol",
+    "p",
+    "s",
+    "section",
+    "small",
+    "span",
+    "strike",
+    "strong",
+    "sub",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "tfoot",
+    "th",
+    "thead",
+    "tr",
+    "u",
+    "ul",
 ];
 
 /// A tag in a string.
@@ -30,7 +81,7 @@ fn tag(text: &str) -> Option<Tag<'_>> {
     let inner = inner.strip_prefix('/').unwrap_or(inner);
     let end = inner
         .find(|char: char| !char.is_ascii_alphanumeric())
-        .filter(|end| (1..=6).contains(end))?;
+        .filter(|end| (1..=10).contains(end))?;
     let name = inner.get(..end)?.to_ascii_lowercase();
     if !ELEMENTS.contains(&name.as_str()) {
         return None;
@@ -127,7 +178,13 @@ impl Reader {
             "br" => self.pieces.push(Piece::Break(self.origin)),
             "a" if tag.closes => self.close_link(),
             "a" => self.open_link(tag, pass),
-            "p" | "div" | "li" | "ul" | "ol" | "h1" | "h2" | "h3" | "h4" => self.line(),
+            "td" | "th" if !tag.closes => self.gap(),
+            "td" | "th" | "html" => {}
+            "img" => self.picture(tag),
+            "p" | "div" | "li" | "ul" | "ol" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "hr"
+            | "table" | "thead" | "tbody" | "tfoot" | "tr" | "blockquote" | "section"
+            | "article" | "header" | "footer" | "main" | "figure" | "figcaption" | "dl" | "dt"
+            | "dd" | "body" => self.line(),
             name => {
                 if tag.closes {
                     if let Some(at) = self.open.iter().rposition(|(open, _)| open == name) {
@@ -149,6 +206,35 @@ impl Reader {
                 self.open.push((name.to_owned(), marks));
             }
         }
+    }
+
+    /// Keeps the words of two cells apart.
+    fn gap(&mut self) {
+        if !matches!(self.pieces.last(), None | Some(Piece::Break(_))) {
+            let blank = Part::Text(" ".to_owned());
+            self.pieces.push(Piece::words(blank, &Style::default()));
+        }
+    }
+
+    /// A picture is a block, which is lifted out of the text.
+    fn picture(&mut self, tag: &Tag<'_>) {
+        let at = self.origin;
+        let Some(src) = attribute(tag.attributes, "src").filter(|src| !src.is_empty()) else {
+            return;
+        };
+        let mut keys = vec![("src", Node::string(at, src))];
+        if let Some(alt) = attribute(tag.attributes, "alt") {
+            keys.push(("alt", Node::string(at, alt)));
+        }
+        let sides = ["width", "height"].map(|side| {
+            let value = attribute(tag.attributes, side)?;
+            Some((side, value.trim_end_matches("px").parse::<u32>().ok()?))
+        });
+        for (side, px) in sides.into_iter().flatten() {
+            keys.push((side, Node::number(at, f64::from(px))));
+        }
+        self.pieces
+            .push(Piece::Kept(Node::block(at, "image", keys)));
     }
 
     /// Begins a new line unless one begins already.
@@ -199,28 +285,102 @@ fn attribute(attributes: &str, name: &str) -> Option<String> {
     Some(decode(value))
 }
 
-/// The few references to characters that people write by hand.
+/// Names of characters that people write by hand.
+const CHARACTERS: &[(&str, &str)] = &[
+    ("nbsp", "\u{a0}"),
+    ("lt", "<"),
+    ("gt", ">"),
+    ("quot", "\""),
+    ("apos", "'"),
+    ("amp", "&"),
+    ("copy", "\u{a9}"),
+    ("reg", "\u{ae}"),
+    ("trade", "\u{2122}"),
+    ("mdash", "\u{2014}"),
+    ("ndash", "\u{2013}"),
+    ("hellip", "\u{2026}"),
+    ("bull", "\u{2022}"),
+    ("middot", "\u{b7}"),
+    ("larr", "\u{2190}"),
+    ("rarr", "\u{2192}"),
+    ("laquo", "\u{ab}"),
+    ("raquo", "\u{bb}"),
+    ("lsquo", "\u{2018}"),
+    ("rsquo", "\u{2019}"),
+    ("ldquo", "\u{201c}"),
+    ("rdquo", "\u{201d}"),
+    ("euro", "\u{20ac}"),
+    ("pound", "\u{a3}"),
+    ("yen", "\u{a5}"),
+    ("cent", "\u{a2}"),
+    ("deg", "\u{b0}"),
+    ("times", "\u{d7}"),
+    ("frac12", "\u{bd}"),
+    ("iexcl", "\u{a1}"),
+    ("iquest", "\u{bf}"),
+    ("szlig", "\u{df}"),
+    ("agrave", "\u{e0}"),
+    ("aacute", "\u{e1}"),
+    ("acirc", "\u{e2}"),
+    ("atilde", "\u{e3}"),
+    ("auml", "\u{e4}"),
+    ("aring", "\u{e5}"),
+    ("aelig", "\u{e6}"),
+    ("ccedil", "\u{e7}"),
+    ("egrave", "\u{e8}"),
+    ("eacute", "\u{e9}"),
+    ("ecirc", "\u{ea}"),
+    ("euml", "\u{eb}"),
+    ("iacute", "\u{ed}"),
+    ("icirc", "\u{ee}"),
+    ("iuml", "\u{ef}"),
+    ("ntilde", "\u{f1}"),
+    ("oacute", "\u{f3}"),
+    ("ocirc", "\u{f4}"),
+    ("otilde", "\u{f5}"),
+    ("ouml", "\u{f6}"),
+    ("oslash", "\u{f8}"),
+    ("uacute", "\u{fa}"),
+    ("ucirc", "\u{fb}"),
+    ("uuml", "\u{fc}"),
+    ("Auml", "\u{c4}"),
+    ("Ouml", "\u{d6}"),
+    ("Uuml", "\u{dc}"),
+    ("Eacute", "\u{c9}"),
+];
+
+/// References to characters that people write by hand, each once.
 fn decode(text: &str) -> String {
-    if !text.contains('&') {
-        return text.to_owned();
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        let (before, after) = rest.split_at(at);
+        decoded.push_str(before);
+        let near = after
+            .get(1..after.floor_char_boundary(12))
+            .unwrap_or_default();
+        let found = near.find(';').and_then(|end| {
+            let name = near.get(..end)?;
+            Some((character(name)?, end + 2))
+        });
+        let (char, length) = found.unwrap_or(("&".to_owned(), 1));
+        decoded.push_str(&char);
+        rest = after.get(length..).unwrap_or_default();
     }
-    [
-        ("&nbsp;", "\u{a0}"),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&quot;", "\""),
-        ("&#39;", "'"),
-        ("&apos;", "'"),
-        ("&copy;", "\u{a9}"),
-        ("&mdash;", "\u{2014}"),
-        ("&ndash;", "\u{2013}"),
-        ("&hellip;", "\u{2026}"),
-        ("&rarr;", "\u{2192}"),
-        ("&euro;", "\u{20ac}"),
-        ("&amp;", "&"),
-    ]
-    .into_iter()
-    .fold(text.to_owned(), |text, (name, char)| {
-        text.replace(name, char)
-    })
+    decoded.push_str(rest);
+    decoded
+}
+
+/// The character that a name or a number stands for.
+fn character(name: &str) -> Option<String> {
+    if let Some(number) = name.strip_prefix('#') {
+        let number = match number.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => number.parse().ok(),
+        };
+        let char = number.and_then(char::from_u32)?;
+        return (!char.is_control()).then(|| char.to_string());
+    }
+    let found = CHARACTERS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, char)| (*char).to_owned())
 }

@@ -132,6 +132,20 @@ impl Piece {
         }
     }
 
+    /// A picture that HTML put among words as what it shows, where none can stand.
+    fn in_words(self) -> Self {
+        match self {
+            Self::Kept(node) if node.kind() == Some("image") => {
+                let alt = node.as_object().and_then(|object| object.string("alt"));
+                match alt {
+                    Some(alt) => Self::words(Part::Text(alt.to_owned()), &Style::default()),
+                    None => Self::Kept(node),
+                }
+            }
+            piece => piece,
+        }
+    }
+
     /// The piece as bare words: no marks, no colour, breaks as blanks.
     fn bare(self, marks_too: bool) -> Self {
         match self {
@@ -203,6 +217,7 @@ pub(super) fn restrict(
     }
     let pieces: Vec<Piece> = pieces
         .into_iter()
+        .map(Piece::in_words)
         .flat_map(|piece| piece.without_links(pass))
         .collect();
     let plain = usage == TextUse::Plain;
@@ -410,9 +425,12 @@ pub(super) fn set_marks<'n>(
         }
     };
     for node in names {
-        let name = node.as_str().unwrap_or_default();
+        if is_link_mark(node).is_some() {
+            continue;
+        }
+        let name = node.as_str().or_else(|| node.kind()).unwrap_or_default();
         let mark = mark_named(&name.to_lowercase());
-        if mark != Some(name) {
+        if mark != Some(name) || node.as_str().is_none() {
             let found = mark.unwrap_or("nothing");
             pass.findings.mend(
                 Code::SchemaEnum,
@@ -427,4 +445,21 @@ pub(super) fn set_marks<'n>(
         }
     }
     keys
+}
+
+/// The target of a mark that is a link.
+fn is_link_mark(node: &Node) -> Option<&Node> {
+    let object = node.as_object()?;
+    if !matches!(node.kind(), Some("link" | "a")) {
+        return None;
+    }
+    let inner = object.find("attrs").and_then(Node::as_object);
+    let inner = inner.unwrap_or(object);
+    ["href", "url"].into_iter().find_map(|key| inner.find(key))
+}
+
+/// The target of the link that one of the marks of a span is.
+pub(super) fn link_mark(object: &Object) -> Option<&Node> {
+    let marks = object.find("marks").and_then(Node::as_array)?;
+    marks.iter().find_map(is_link_mark)
 }

@@ -98,7 +98,9 @@ pub(super) fn kind_of(
                 "a" | "anchor" => "link",
                 "linebreak" | "newline" | "break" => "br",
                 "conditional" => "if",
-                "string" | "span" | "plain" | "title" => "text",
+                "string" | "span" | "plain" | "title" | "plain_text" | "plaintext" | "mrkdwn" => {
+                    "text"
+                }
                 _ if mark.is_some() => "text",
                 _ => {
                     let message = format!("There is no span of type \"{name}\".");
@@ -234,7 +236,7 @@ pub(super) fn text_span(
     if !one_of(object, TEXT_KEYS, "text", pass) || !all {
         return vec![Piece::Kept(node.clone())];
     }
-    match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
+    let said = match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
         Some((text, Value::String(words_of))) => words(words_of, text.origin, &style, pass),
         Some((text, _)) => {
             let inner = pieces(text, pass).unwrap_or_default();
@@ -246,9 +248,24 @@ pub(super) fn text_span(
         None => {
             pass.findings
                 .report(Code::SchemaMissing, node.origin, "The span has no text.");
-            vec![Piece::Kept(node.clone())]
+            return vec![Piece::Kept(node.clone())];
         }
-    }
+    };
+    let Some(href) = piece::link_mark(object) else {
+        return said;
+    };
+    pass.findings.mend(
+        Code::SchemaEnum,
+        href.origin,
+        "A link is a span, not a mark.",
+        "text.string",
+        format!("the mark to a link to {}", href.excerpt()),
+    );
+    vec![Piece::Link {
+        href: values::url(href, UrlUse::Link, pass),
+        children: said,
+        origin: node.origin,
+    }]
 }
 
 pub(super) fn variable_span(

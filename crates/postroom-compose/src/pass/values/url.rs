@@ -1,11 +1,11 @@
 //! Addresses: whole, of a scheme that is safe in mail, with variables.
 
 use crate::{
-    draft::{Node, Origin},
+    draft::{Node, Origin, Value},
     grammar::UrlUse,
     issue::Code,
     notation::{self, Part},
-    pass::{Pass, text},
+    pass::{Pass, adopt, text},
 };
 
 /// Endings of files; a word that ends so is a relative address, not a host.
@@ -14,9 +14,46 @@ const FILES: &[&str] = &[
     "aspx", "pdf", "css", "js", "json", "txt", "xml",
 ];
 
+/// The one address in a list of one, or in an object around it.
+fn inner(node: &Node) -> Option<&Node> {
+    match &node.value {
+        Value::Array(items) => match items.as_slice() {
+            [one] if one.as_str().is_some() => Some(one),
+            _ => None,
+        },
+        Value::Object(object) => {
+            let object = object
+                .find("values")
+                .and_then(Node::as_object)
+                .unwrap_or(object);
+            let found = ["href", "url", "src", "link"].into_iter().find_map(|key| {
+                let inner = object.find(key)?;
+                inner.as_str().map(|_| inner)
+            });
+            // Words beside it would be lost.
+            let words = object.0.iter().any(|(key, node)| {
+                !matches!(key.as_str(), "href" | "url" | "src" | "link")
+                    && adopt::says_something(key, node)
+            });
+            found.filter(|_| !words)
+        }
+        _ => None,
+    }
+}
+
 /// An address in its form; what is none stays as it is.
 pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
     let at = node.origin;
+    if let Some(inner) = inner(node) {
+        pass.findings.mend(
+            Code::SchemaType,
+            at,
+            format!("An address is a string, not {}.", node.what()),
+            "text.string",
+            format!("{} to {}", node.excerpt(), inner.excerpt()),
+        );
+        return url(inner, usage, pass);
+    }
     let Some(written) = node.as_str() else {
         let message = format!("An address is a string, not {}.", node.what());
         pass.findings.report(Code::SchemaType, at, message);
