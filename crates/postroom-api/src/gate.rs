@@ -7,7 +7,7 @@ use postroom_app::{Failure, Room, rate::Bucket};
 use postroom_mcp_transport::{Denial, Gate};
 use postroom_types::{ErrorCode, Level, Secret};
 
-use crate::McpCaller;
+use crate::{McpCaller, guard};
 
 /// Authenticates by the room's keys and charges the room's buckets.
 pub(crate) struct RoomGate {
@@ -76,6 +76,6 @@ impl Gate for RoomGate {
     }
 
     fn request_id(&self) -> String {
-        postroom_app::random::request_id(self.room.now()).to_string()
+        guard::request_id(&self.room).to_string()
     }
 }

@@ -11,8 +11,8 @@ use http::{
     HeaderMap, Uri,
     header::{HOST, ORIGIN},
 };
-use postroom_app::Failure;
-use postroom_types::ErrorCode;
+use postroom_app::{Failure, Room};
+use postroom_types::{ErrorCode, RequestId};
 
 use crate::{Surfaces, answer};
 
@@ -30,6 +30,29 @@ pub(crate) async fn pass(
         answer::failure(&foreign(), request_id)
     };
     answer::with_request_id(response, request_id)
+}
+
+tokio::task_local! {
+    /// The exchange of the protocol whose answer is being made.
+    static EXCHANGE: RequestId;
+}
+
+/// Names an exchange of the protocol, which has a guard of its own, and puts the id on the answer.
+pub(crate) async fn name(
+    State(surfaces): State<Arc<Surfaces>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let request_id = postroom_app::random::request_id(surfaces.room.now());
+    let response = EXCHANGE.scope(request_id, next.run(request)).await;
+    answer::with_request_id(response, request_id)
+}
+
+/// The id of the exchange that is running; a fresh one on standard input, where there are none.
+pub(crate) fn request_id(room: &Room) -> RequestId {
+    EXCHANGE
+        .try_with(|id| *id)
+        .unwrap_or_else(|_| postroom_app::random::request_id(room.now()))
 }
 
 /// What a request under a foreign name hears.

@@ -127,6 +127,8 @@ pub fn router(room: Arc<Room>, config: ApiConfig) -> Router {
             guard::pass,
         ))
         .with_state(surfaces);
-    own.merge(ingest::routes(ingest_surfaces))
-        .merge(postroom_mcp_transport::mount("/mcp", endpoint))
+    let protocol = postroom_mcp_transport::mount("/mcp", endpoint).layer(
+        axum::middleware::from_fn_with_state(Arc::clone(&ingest_surfaces), guard::name),
+    );
+    own.merge(ingest::routes(ingest_surfaces)).merge(protocol)
 }

@@ -23,6 +23,8 @@ use postroom_mcp::{
 use postroom_types::{ErrorCode, json::JsonFault};
 use serde_json::{Value, json, value::RawValue};
 
+use crate::guard;
+
 pub use caller::McpCaller;
 pub use source::RoomSource;
 
@@ -156,7 +158,7 @@ impl RoomRegistry {
             Ok(room) => Arc::clone(room),
             Err(failure) => return Ok(Err((failure, String::new()))),
         };
-        let request_id = postroom_app::random::request_id(room.now());
+        let request_id = guard::request_id(&room);
         let (steps, mut reported) = tokio::sync::mpsc::channel(16);
         let mut context = CallContext::new(Surface::Tool, request_id, room.now());
         let cancel = context.cancel.clone();
@@ -310,7 +312,7 @@ impl Registry for RoomRegistry {
             Err(fault) => {
                 let failure = Failure::json(row.dialect, &fault);
                 let request_id = match self.source.room().await {
-                    Ok(room) => postroom_app::random::request_id(room.now()),
+                    Ok(room) => guard::request_id(room),
                     Err(_) => postroom_types::RequestId::from_parts(0, 0),
                 };
                 let envelope = failure.tool_envelope(request_id);

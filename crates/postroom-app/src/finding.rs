@@ -17,6 +17,7 @@ mod texts;
 
 pub(crate) use kept::Kept;
 pub(crate) use labels::Labels;
+pub(crate) use question::unreadable;
 pub(crate) use related::related;
 pub(crate) use texts::{direction, has_text, named, recipients, text_status};
 

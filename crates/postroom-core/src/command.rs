@@ -25,7 +25,9 @@ pub use todo::{
 use crate::{
     KeyGrants, KeyHash, MessageDoc, Mode, Owner, OwnerLinkRow, RawMail, ResultSetRow, SessionRow,
     TrustMode, key_hash,
-    row::{AddressRole, DomainState, IdentityStatus, SendPolicy, Signature, TenantStatus},
+    row::{
+        AddressRole, DomainState, IdentityStatus, PauseReason, SendPolicy, Signature, TenantStatus,
+    },
 };
 use postroom_mail::{Kind, Parsed};
 use postroom_types::{
@@ -48,12 +50,12 @@ pub struct OldEvent {
 pub enum Command {
     /// Creates a tenant.
     CreateTenant(CreateTenant),
-    /// Suspends or reactivates a tenant.
-    SetTenantStatus {
+    /// Changes a tenant.
+    UpdateTenant {
         /// The tenant.
         tenant: TenantId,
-        /// What it becomes.
-        status: TenantStatus,
+        /// What changes.
+        patch: TenantPatch,
     },
     /// Names a domain of a tenant or of the deployment; a repeated call changes its state.
     CreateDomain(CreateDomain),
@@ -284,6 +286,17 @@ pub enum Command {
     PruneSending,
 }
 
+/// What changes of a tenant; `None` leaves as it is.
+#[derive(Debug, Clone, Default)]
+pub struct TenantPatch {
+    /// Suspends or reactivates it.
+    pub status: Option<TenantStatus>,
+    /// Its name for people.
+    pub name: Option<String>,
+    /// IANA time zone that dates in searches are read in.
+    pub timezone: Option<String>,
+}
+
 /// See [`Command::CreateTenant`].
 #[derive(Debug, Clone)]
 pub struct CreateTenant {
@@ -346,8 +359,10 @@ pub struct CreateIdentity {
 /// What to change of an identity; `None` leaves a value as it is, `Some(None)` empties it.
 #[derive(Debug, Clone, Default)]
 pub struct IdentityPatch {
-    /// Active or paused (by hand).
+    /// Active or paused.
     pub status: Option<IdentityStatus>,
+    /// Why it is paused; by hand when left out. What paused it first stays the reason.
+    pub pause_reason: Option<PauseReason>,
     /// The name shown.
     pub display_name: Option<String>,
     /// What it is for.

@@ -43,9 +43,7 @@ pub fn decide(
 ) -> Result<Decision, Refusal> {
     match command {
         Command::CreateTenant(create) => tenant::create(create, state, context),
-        Command::SetTenantStatus { tenant, status } => {
-            tenant::set_status(*tenant, *status, state, context)
-        }
+        Command::UpdateTenant { tenant, patch } => tenant::update(*tenant, patch, state, context),
         Command::CreateDomain(create) => tenant::domain(create, state, context),
         Command::CreateIdentity(create) => identity::create(create, state, context),
         Command::UpdateIdentity(update) => identity::update(update, state, context),

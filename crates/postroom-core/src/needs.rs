@@ -142,7 +142,7 @@ impl Command {
                 needs.counters.insert(deployment());
                 needs.slugs.insert(create.slug.clone());
             }
-            Self::SetTenantStatus { tenant, .. } => needs.tenant(*tenant),
+            Self::UpdateTenant { tenant, .. } => needs.tenant(*tenant),
             Self::CreateDomain(create) => {
                 match create.tenant {
                     Some(tenant) => needs.tenant(tenant),

@@ -11,7 +11,7 @@ const ADDRESS_BYTES: usize = 320;
 /// The mailboxes of one address header, and whether it held raw bytes that are no UTF-8.
 pub(crate) fn read(value: &[u8]) -> (Vec<Mailbox>, bool) {
     let (normal, eight_bit) = word::normalise(value);
-    let mut line = one_angle_each(normal.into_owned());
+    let mut line = one_angle_each(without_comments(normal.into_owned()));
     line.push(b'\n');
     let parsed = MessageStream::new(&line).parse_address();
     let found: Vec<&Addr<'_>> = match &parsed {
@@ -22,6 +22,103 @@ pub(crate) fn read(value: &[u8]) -> (Vec<Mailbox>, bool) {
         _ => Vec::new(),
     };
     (join_names(&found), eight_bit)
+}
+
+/// Comments (RFC 5322 section 3.2.2) say nothing about where mail goes, and nested or scattered ones are
+/// read as names and recipients that nobody wrote. What is left of them is the name that old programs
+/// put behind an address without one: a line with one plain comment an item is left as it is, and so
+/// is one whose comment does not end.
+fn without_comments(line: Vec<u8>) -> Vec<u8> {
+    if !line.contains(&b'(') {
+        return line;
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut item = Item::default();
+    let (mut depth, mut quoted, mut angle, mut odd) = (0usize, false, false, false);
+    let mut bytes = line.iter().copied();
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' && (quoted || depth > 0) {
+            let escaped = bytes.next();
+            if depth > 0 {
+                odd = true;
+                item.note(escaped.unwrap_or(b' '));
+            } else {
+                item.text.extend([byte].into_iter().chain(escaped));
+            }
+            continue;
+        }
+        match byte {
+            b'(' if !quoted && !item.is_in_encoded_word() => {
+                odd |= depth > 0 || angle || !item.comment.is_empty();
+                depth += 1;
+                item.note(b' ');
+            }
+            b')' if depth > 0 => depth -= 1,
+            _ if depth > 0 => item.note(byte),
+            _ => {
+                match byte {
+                    b'"' => quoted = !quoted,
+                    b'<' if !quoted => angle = true,
+                    b'>' if !quoted => angle = false,
+                    _ => {}
+                }
+                if matches!(byte, b',' | b';' | b':') && !quoted && !angle {
+                    odd |= item.is_comment();
+                    std::mem::take(&mut item).write(&mut out, byte == b':');
+                    out.push(byte);
+                } else {
+                    item.text.push(byte);
+                }
+            }
+        }
+    }
+    odd |= item.is_comment();
+    if depth > 0 || !odd {
+        return line;
+    }
+    item.write(&mut out, false);
+    out
+}
+
+/// What stands between two commas.
+#[derive(Default)]
+struct Item {
+    text: Vec<u8>,
+    comment: Vec<u8>,
+}
+
+impl Item {
+    fn note(&mut self, byte: u8) {
+        // Brackets inside would be comments again.
+        self.comment.push(match byte {
+            b'(' | b')' | b'\\' => b' ',
+            byte => byte,
+        });
+    }
+
+    fn is_comment(&self) -> bool {
+        !self.comment.is_empty() && self.text.trim_ascii().is_empty()
+    }
+
+    /// Brackets in an encoded word (RFC 2047) are letters of it, though they should be encoded.
+    fn is_in_encoded_word(&self) -> bool {
+        let blank = |byte: &u8| byte.is_ascii_whitespace();
+        let word = self.text.rsplit(blank).next().unwrap_or_default();
+        word.starts_with(b"=?") && !(word.len() > 3 && word.ends_with(b"?="))
+    }
+
+    fn write(self, out: &mut Vec<u8>, is_group: bool) {
+        let before = self.text.split(|byte| *byte == b'<').next();
+        let named =
+            self.text.contains(&b'<') && before.is_some_and(|name| !name.trim_ascii().is_empty());
+        let empty = self.text.trim_ascii().is_empty();
+        out.extend_from_slice(&self.text);
+        if !(named || empty || is_group || self.comment.trim_ascii().is_empty()) {
+            out.extend_from_slice(b" (");
+            out.extend_from_slice(self.comment.trim_ascii());
+            out.push(b')');
+        }
+    }
 }
 
 /// A mailbox has one address in angle brackets (RFC 5322 section 3.4). Where one has several, what
@@ -206,6 +303,36 @@ fn unmarked(text: &str) -> Vec<Mailbox> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_are_no_names_and_no_recipients() {
+        check(
+            r"Pete(A wonderful \) chap) <pete(his account)@silly.test(his host)>",
+            &[("Pete", "pete@silly.test")],
+        );
+        check(
+            "A Group(Some people):Chris Jones <c@(Chris's host.)public.example>, joe@example.org, \
+             John <jdoe@one.test> (my dear friend); (the end of the group)",
+            &[
+                ("Chris Jones", "c@public.example"),
+                ("", "joe@example.org"),
+                ("John", "jdoe@one.test"),
+            ],
+        );
+        check(
+            "(Empty list)(start)Undisclosed recipients  :(nobody(that I know))  ;",
+            &[],
+        );
+        check("ann@a.example (Ann Lee)", &[("Ann Lee", "ann@a.example")]);
+        check(
+            "ann@a.example (Ann (of sales))",
+            &[("Ann of sales", "ann@a.example")],
+        );
+        check(
+            "=?utf-8?Q?Ann_(sales)_(uk)?= <ann@a.example>",
+            &[("Ann (sales) (uk)", "ann@a.example")],
+        );
+    }
 
     fn check(value: &str, expected: &[(&str, &str)]) {
         let (found, _) = read(value.as_bytes());

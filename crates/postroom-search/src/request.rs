@@ -29,8 +29,8 @@ pub struct SearchRequest<'a> {
     pub limit: usize,
     /// Whether words one letter off or cut may match when fewer than three messages match exactly.
     pub fuzzy: bool,
-    /// Whether messages with only some of the words may follow when fewer than three messages match
-    /// them all. For questions in plain language; a keyword search leaves it off.
+    /// Whether more than three words may be a question in plain language: behind the messages that
+    /// have them all come those with some of them. A keyword search leaves it off.
     pub relaxed: bool,
     /// Counts facets, with months in this time zone.
     pub facets: Option<&'a TimeZone>,

@@ -2,7 +2,7 @@
 
 use std::{
     cell::Cell,
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     sync::Arc,
 };
 
@@ -31,12 +31,9 @@ use crate::{
 /// Fewer matches than this and the fallbacks are tried.
 const FEW: u64 = 3;
 
-/// With more words than this a relaxed search takes them for a question, of which a message has
+/// With more words than this a relaxed search takes them for a question, of which a message may have
 /// some words rather than all.
 const QUESTION_WORDS: usize = 3;
-
-/// What the words of a message weigh more when it has all that were asked for.
-const ALL_WORDS: f32 = 1.2;
 
 /// Finds, ranks and counts.
 pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantivy::Result<Ranked> {
@@ -65,19 +62,19 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
     };
     let mut found = Found::default();
     let exact = run(Reading::Exact)?;
-    if worded && request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS {
+    found.add(exact, Match::Exact, worded);
+    let question = request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS;
+    if worded && question {
         let some = run(Reading::Some)?;
-        found.add_question(exact, some);
-    } else {
-        found.add(exact, Match::Exact, worded);
-        if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
-            let near = run(Reading::Near)?;
-            found.add(near, Match::Fuzzy, worded);
+        // What has all the words is what was asked for; the rest is shown behind it and not counted.
+        let counted = found.candidates.len();
+        found.add(some, Match::Relaxed, worded);
+        if counted > 0 {
+            found.candidates.truncate(counted);
         }
-        if worded && request.relaxed && found.total < FEW {
-            let some = run(Reading::Some)?;
-            found.add(some, Match::Relaxed, worded);
-        }
+    } else if request.fuzzy && found.total < FEW && may_read_near(request.plan) {
+        let near = run(Reading::Near)?;
+        found.add(near, Match::Fuzzy, worded);
     }
     found.candidates.truncate(keep);
     let mut ranked = Ranked {
@@ -209,30 +206,6 @@ impl Found {
             self.candidates.push(candidate);
         }
         self.total += collected.total.saturating_sub(known.len() as u64);
-    }
-
-    /// Takes what has some of the words of a question, and puts those that have all a little higher.
-    fn add_question(&mut self, exact: Collected, some: Collected) {
-        let all: HashSet<u64> = exact.best.iter().map(|candidate| candidate.num).collect();
-        self.total = some.total.max(exact.total);
-        self.candidates = some.best;
-        for candidate in &mut self.candidates {
-            if all.contains(&candidate.num) {
-                candidate.score *= ALL_WORDS;
-            }
-        }
-        self.candidates.sort_unstable_by(Candidate::order);
-        let hits = self.candidates.iter().map(|candidate| Hit {
-            num: candidate.num,
-            score: score(Match::Relaxed, candidate.score),
-            date: Timestamp::from_ms(candidate.date),
-            how: if all.contains(&candidate.num) {
-                Match::Exact
-            } else {
-                Match::Relaxed
-            },
-        });
-        self.hits = hits.collect();
     }
 }
 

@@ -825,6 +825,9 @@ fn a_question_ranks_all_of_its_words_above_some_of_them() {
     assert_eq!(all[1], (21, Match::Relaxed));
     let misspelt = asked("who is it that has the gearbux quotte");
     assert!(misspelt.contains(&(21, Match::Relaxed)));
+    // A few words are no question: each is asked for.
+    assert_eq!(asked("gearbox quote leeds"), [(22, Match::Exact)]);
+    assert_eq!(asked("garage zzz"), []);
 }
 
 #[test]

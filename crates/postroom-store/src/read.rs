@@ -30,12 +30,12 @@ pub use event::{
 pub use message::{
     Message, WaitFilter, labels_of_nums, message, message_of_ids, messages_after, messages_of_nums,
     nums_by_label, nums_in_thread, nums_unread, nums_with_label, raw, rows_of_nums,
-    thread_ids_of_nums,
+    thread_ids_of_nums, thread_of_key,
 };
 pub use old::old_deliveries;
 pub use send::{
     DueSend, OpenClaim, SendFilter, deliveries, deliveries_of, due_sends, idempotent,
-    next_due_send, open_claims, send, sends, sends_of, sent_message, uncertain_sends, wire,
+    next_due_send, open_claims, recent_deliveries, send, sends, sends_of, sent_message, uncertain_sends, wire,
 };
 pub use sending::{
     draft, drafts, list_entries, policy, suppressed, suppressions, upload, upload_bytes, usage,
@@ -44,8 +44,8 @@ pub use source::{Source, events_of_source, source, source_by_token, sources};
 pub use status::{Counts, counts, deployment_counts, quick_check, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
-    identity_by_address, owners_of_addresses, recipient, tenant, tenant_by_id, tenant_by_slug,
-    tenant_of_address, tenant_of_identity, tenants,
+    identity_by_address, owners_of_addresses, recipient, role_mailbox, tenant, tenant_by_id,
+    tenant_by_slug, tenant_of_address, tenant_of_identity, tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
 pub use todo::{

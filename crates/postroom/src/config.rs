@@ -514,11 +514,23 @@ pub(crate) fn changed(config: &Config) -> Vec<&'static str> {
 
 /// The known key that is most like `name`.
 fn nearest(name: &str) -> &'static str {
-    keys()
-        .max_by(|a, b| {
-            strsim::jaro_winkler(a.name, name).total_cmp(&strsim::jaro_winkler(b.name, name))
+    let most_like = |names: &mut dyn Iterator<Item = &'static str>, name: &str| {
+        names.max_by(|a, b| {
+            strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name))
         })
-        .map_or("data", |key| key.name)
+    };
+    // The name of a table is a key's first part; what is most like the whole may be of another.
+    let whole = keys().map(|key| key.name);
+    let tables = TABLES.iter().copied();
+    let found = match name.split_once('.') {
+        Some((table, _)) => {
+            let table = most_like(&mut tables.clone(), table).unwrap_or_default();
+            let inside = |key: &&'static str| key.starts_with(table) && key.contains('.');
+            most_like(&mut whole.filter(inside), name)
+        }
+        None => most_like(&mut whole.filter(|key| !key.contains('.')).chain(tables), name),
+    };
+    found.unwrap_or("data")
 }
 
 fn scalar(value: &toml::Value) -> Option<String> {
@@ -666,6 +678,8 @@ mod tests {
                 "POSTROOM_HOSTNAME",
             ),
             (check("[http]\nlisten = 1", &[]), "unknown key `http`"),
+            (check("[transprt]\nkind = \"smtp\"", &[]), "`transport`"),
+            (check("[transport]\nknd = \"smtp\"", &[]), "`transport.kind`"),
         ];
         for (refusal, expected) in refusals {
             let message = refusal.expect_err("refused");

@@ -91,6 +91,10 @@ pub(crate) fn open_trouble(error: &OpenError, data: &Path) -> Trouble {
         OpenError::Store(StoreError::Damaged(_)) => {
             ("io", "Restore the data folder from a backup.")
         }
+        OpenError::Store(StoreError::Open { what, .. }) if what == "the database" => (
+            "io",
+            "Look at database_url and what its server says; with SQLite at the folder, its permissions and the disk.",
+        ),
         OpenError::Transport(_) => (
             "config",
             "Correct `[transport]` in the configuration; `postroom config` shows it.",
@@ -116,6 +120,14 @@ pub(crate) fn missing_folder(data: &Path) -> Trouble {
     )
 }
 
+/// Whether a folder was ever opened by a room. One with other files in it was not: a command that
+/// reads makes nothing in it. With a database elsewhere the folder may be new.
+pub(crate) fn holds_data(config: &Config) -> bool {
+    let kept = ["postroom.lock", "postroom.sqlite"];
+    let was_opened = kept.iter().any(|name| config.data.join(name).exists());
+    was_opened || (config.database_url.is_some() && config.data.is_dir())
+}
+
 impl Connection {
     /// Finds the way: `--url`, then the server that `server.json` names, then the folder itself.
     /// Only a command that may make a folder does so when there is none.
@@ -133,7 +145,7 @@ impl Connection {
             Ok(server) => return Ok(server),
             Err(absent) => absent,
         };
-        if !make && !config.data.is_dir() {
+        if !make && !holds_data(config) {
             return Err(missing_folder(&config.data));
         }
         let room = Room::open(room_options(config)?)

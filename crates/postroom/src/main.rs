@@ -32,7 +32,11 @@ fn main() -> ExitCode {
             } else {
                 0
             };
-            let _ = error.print();
+            if error.use_stderr() && std::env::args_os().any(|word| word == "--json") {
+                cli::trouble::Trouble::of_usage(&error).say(Terminal::new(true, true));
+            } else {
+                let _ = error.print();
+            }
             return ExitCode::from(status);
         }
     };

@@ -7,10 +7,12 @@ use postroom_query::{Direction, Filter, Plan, Query, QueryError, State};
 use postroom_store::read::{self, IdentityFilter};
 use postroom_types::{ErrorCode, IdentityId, TenantId, Timestamp, limit::SEARCH_IDENTITIES};
 
+use serde_json::Value;
+
 use crate::{
     Failure,
     op::mail_search::{GroupBy, Input, Mode},
-    operation::Call,
+    operation::{Call, Operation},
 };
 
 /// A search, ready to be answered.
@@ -174,6 +176,16 @@ async fn over_tenant(
         }
     }
     Ok(Some(named.iter().copied().collect()))
+}
+
+/// A query that is too long has the code of every query that cannot be read, with the position.
+pub(crate) fn unreadable(operation: &Operation, arguments: &Value, failure: Failure) -> Failure {
+    let reads_queries = operation.errors.contains(&ErrorCode::InvalidQuery);
+    let query = arguments.get("q").and_then(Value::as_str);
+    match query.filter(|_| reads_queries).map(postroom_query::parse) {
+        Some(Err(error)) => error.into(),
+        _ => failure,
+    }
 }
 
 impl From<QueryError> for Failure {

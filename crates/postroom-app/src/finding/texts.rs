@@ -3,7 +3,7 @@
 use postroom_core::{Attachment, MessageDoc};
 use postroom_mail::TextStatus;
 use postroom_search::DocAttachment;
-use postroom_types::Mailbox;
+use postroom_types::{Address, Mailbox};
 
 /// The direction as queries know it.
 pub(crate) fn direction(direction: postroom_core::Direction) -> postroom_query::Direction {
@@ -13,13 +13,16 @@ pub(crate) fn direction(direction: postroom_core::Direction) -> postroom_query::
     }
 }
 
-/// Whom `to:` finds: To, Cc and the envelope's recipient.
+/// Whom `to:` finds: To, Cc and the envelope's recipient, with its detail and without.
 pub(crate) fn recipients(doc: &MessageDoc) -> Vec<Mailbox> {
     let mut all: Vec<Mailbox> = doc.to.iter().chain(&doc.cc).cloned().collect();
     if let Some(delivered) = doc.delivered_to.as_deref() {
-        let delivered = Mailbox::from_header(delivered, "");
-        if all.iter().all(|known| known.address != delivered.address) {
-            all.push(delivered);
+        let base = Address::parse(delivered).map(|address| address.base().to_owned());
+        for delivered in std::iter::once(delivered).chain(base.as_deref().ok()) {
+            let delivered = Mailbox::from_header(delivered, "");
+            if all.iter().all(|known| known.address != delivered.address) {
+                all.push(delivered);
+            }
         }
     }
     all

@@ -64,7 +64,8 @@ pub struct Input {
     /// With scope tenant: only these mailboxes.
     #[schemars(length(min = 1, max = 100), extend("uniqueItems" = true))]
     pub(crate) identity_ids: Option<Vec<IdentityId>>,
-    /// How to match. Matching by meaning is not available yet: `hybrid` answers as `keyword`.
+    /// How to match. Matching by meaning is not available yet: `hybrid` matches words as `keyword` does, and for a question of
+    /// more than three words also lists, behind the mail with all of them, mail with some (`why` names them; facets leave it out).
     #[serde(default)]
     pub(crate) mode: Mode,
     /// One hit per message, or one per thread by its best message.

@@ -161,7 +161,7 @@ fn view(
         cc: mailboxes(&doc.cc),
         bcc: fate.bcc,
         reply_to: mailboxes(&doc.reply_to),
-        delivered_to: doc.delivered_to.as_deref().map(visible),
+        delivered_to: doc.delivered_to.as_deref().map(shown_recipient),
         is_primary_recipient: inbound.then(|| is_primary(row, doc, owners)),
         subject: doc.subject.as_deref().map(visible),
         sent_at: row.sent_at,
@@ -198,6 +198,11 @@ fn named(doc: &MessageDoc) -> impl Iterator<Item = Address> {
 fn delivered_to(doc: &MessageDoc) -> Option<Address> {
     let delivered = doc.delivered_to.as_deref()?;
     Address::parse(delivered).ok()
+}
+
+/// The mailbox's address, without the detail that the envelope gave.
+fn shown_recipient(delivered: &str) -> String {
+    Address::parse(delivered).map_or_else(|_| visible(delivered), |it| it.base().to_owned())
 }
 
 /// Whether this copy belongs to the mailbox that the mail names first. One of several copies is the

@@ -88,13 +88,22 @@ fn default_timezone() -> String {
     "UTC".to_owned()
 }
 
-async fn run(call: &Call<'_>, input: Input) -> Result<Tenant, Failure> {
-    if jiff::tz::TimeZone::get(&input.timezone).is_err() {
-        return Err(Failure::invalid(
+/// Refuses what is no time zone.
+///
+/// # Errors
+/// `invalid_request` that names the argument.
+pub(super) fn check_timezone(name: &str) -> Result<(), Failure> {
+    match jiff::tz::TimeZone::get(name) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Failure::invalid(
             "timezone",
             "is not a time zone of the IANA database",
-        ));
+        )),
     }
+}
+
+async fn run(call: &Call<'_>, input: Input) -> Result<Tenant, Failure> {
+    check_timezone(&input.timezone)?;
     let command = Command::CreateTenant(CreateTenant {
         slug: input.slug,
         name: input.name.unwrap_or_default(),

@@ -1,8 +1,9 @@
-//! `tenant_update`: suspends or reactivates a workspace.
+//! `tenant_update`: suspends or reactivates a workspace, and changes its name and time zone.
 
-use postroom_core::{Command, Outcome, TenantStatus};
+use postroom_core::{Command, Outcome, TenantPatch, TenantStatus};
 use postroom_types::{Dialect, ErrorCode, Level, Permission, TenantId};
 
+use super::tenant_create::check_timezone;
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -13,8 +14,8 @@ use crate::{
 /// The row of the table.
 pub const ROW: Operation = Operation {
     name: "tenant_update",
-    title: "Suspend or reactivate a tenant",
-    description: "Suspend a workspace, so that its keys are refused, or reactivate it.",
+    title: "Change a tenant",
+    description: "Suspend a workspace, so that its keys are refused, or reactivate it; give it another name or time zone.",
     toolset: Toolset::Admin,
     permission: Permission::TenantsManage,
     levels: &[Level::Platform],
@@ -39,7 +40,13 @@ pub struct Input {
     #[expect(dead_code, reason = "read where the scope is granted")]
     tenant_id: TenantId,
     /// What it becomes.
-    status: Status,
+    status: Option<Status>,
+    /// A name for people.
+    #[schemars(length(max = 78))]
+    name: Option<String>,
+    /// IANA time zone that dates in searches are read in.
+    #[schemars(length(max = 64))]
+    timezone: Option<String>,
 }
 
 /// What a tenant can be made.
@@ -53,11 +60,18 @@ pub enum Status {
 }
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Tenant, Failure> {
-    let command = Command::SetTenantStatus {
+    if let Some(timezone) = &input.timezone {
+        check_timezone(timezone)?;
+    }
+    let command = Command::UpdateTenant {
         tenant: call.scope()?.tenant(),
-        status: match input.status {
-            Status::Active => TenantStatus::Active,
-            Status::Suspended => TenantStatus::Suspended,
+        patch: TenantPatch {
+            status: input.status.map(|status| match status {
+                Status::Active => TenantStatus::Active,
+                Status::Suspended => TenantStatus::Suspended,
+            }),
+            name: input.name,
+            timezone: input.timezone,
         },
     };
     match call.room.store().transact(command).await? {

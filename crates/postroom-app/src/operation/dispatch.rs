@@ -1,11 +1,16 @@
 //! The way of every call through the room.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use postroom_types::{ErrorCode, limit};
 use serde_json::Value;
 
 use super::{Call, CallContext, Handler, Operation, Reply, Surface, idempotency};
-use crate::{Actor, Failure, Room, authorise, clock, log, view};
+use crate::{Actor, Failure, Room, authorise, clock, finding, log, view};
+
+/// How often the key of a call that waits is looked at.
+const RECHECK: Duration = Duration::from_secs(1);
 
 impl Room {
     /// Calls an operation that takes no body of bytes.
@@ -57,7 +62,8 @@ impl Room {
         let checker = operation.checker().ok_or(ErrorCode::InternalError)?;
         checker
             .check(&arguments, operation.dialect)
-            .map_err(|failure| idempotency::named(operation, &arguments, failure))?;
+            .map_err(|failure| idempotency::named(operation, &arguments, failure))
+            .map_err(|failure| finding::unreadable(operation, &arguments, failure))?;
         let granted = authorise::authorise(self, actor, operation, &arguments).await?;
         entry.identity = granted.identity;
         if let Some(bucket) = operation.bucket {
@@ -94,6 +100,19 @@ impl Room {
                 // A revoked key cancels what waits; its holder is told that, not to try again.
                 self.check_still_holds(actor).await?;
                 Err(Failure::new(ErrorCode::Unavailable).saying("The call was cancelled."))
+            }
+            lost = self.lost(actor), if operation.streams => Err(lost),
+        }
+    }
+
+    /// Comes to an end when a caller's key does.
+    async fn lost(&self, actor: &Actor) -> Failure {
+        loop {
+            tokio::time::sleep(RECHECK).await;
+            match self.check_still_holds(actor).await {
+                // A store that cannot answer for a moment ends no call.
+                Err(failure) if failure.code.http_status() == 401 => return failure,
+                _ => {}
             }
         }
     }

@@ -81,6 +81,9 @@ impl Indexing {
             return true;
         }
         let mut moved = self.moved.subscribe();
+        // The worker sleeps through commits that say nothing to the index, so where it stands may be
+        // behind a target that was read from the feed.
+        self.asked.send_modify(|asks| *asks += 1);
         let reached = moved.wait_for(|_| self.position(tenant) >= target);
         tokio::time::timeout(patience, reached)
             .await

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use postroom_core::Recipient;
 use postroom_net::smtp::{
     Arrival as SmtpArrival, MailSink, MessageAnswer, Protocol, Recipient as SmtpRecipient,
     RecipientAnswer, RecipientQuery,
 };
+use postroom_store::read;
 use postroom_types::Address;
 
 use super::{Arrival, RecipientVerdict, Room, Via};
+
+/// Names of people whom somebody may need to reach at any domain that takes mail.
+const ROLES: [&str; 2] = ["postmaster", "abuse"];
 
 impl MailSink for Room {
     async fn recipient(&self, query: &RecipientQuery) -> RecipientAnswer {
@@ -64,13 +69,42 @@ impl MailSink for Room {
 impl Room {
     async fn verdict(&self, recipient: &SmtpRecipient) -> RecipientVerdict {
         match recipient {
-            SmtpRecipient::Address(address) => Room::recipient(self, address).await,
+            SmtpRecipient::Address(address) => self.mailbox_or_role(address).await,
             // RFC 5321 section 4.5.1: postmaster without a domain is the postmaster of this host.
             SmtpRecipient::Postmaster => {
                 match Address::parse(&format!("postmaster@{}", self.hostname())) {
-                    Ok(address) => Room::recipient(self, &address).await,
+                    Ok(address) => self.mailbox_or_role(&address).await,
                     Err(_) => RecipientVerdict::Unknown,
                 }
+            }
+        }
+    }
+
+    /// A mailbox, or for the names that every domain answers (RFC 5321 section 4.5.1, RFC 2142) the
+    /// one that takes their mail.
+    async fn mailbox_or_role(&self, address: &Address) -> RecipientVerdict {
+        let verdict = Room::recipient(self, address).await;
+        let unknown = matches!(verdict, RecipientVerdict::Unknown);
+        if !unknown || !ROLES.contains(&address.local()) {
+            return verdict;
+        }
+        let domain = address.domain();
+        let home = self.default_tenant();
+        match read::role_mailbox(self.store(), &self.workers, domain, home).await {
+            Ok(Some(mailbox)) => match Address::parse(&mailbox) {
+                Ok(mailbox) => match Room::recipient(self, &mailbox).await {
+                    RecipientVerdict::Accept(recipient) => RecipientVerdict::Accept(Recipient {
+                        delivered_to: Some(address.base().to_owned()),
+                        ..recipient
+                    }),
+                    verdict => verdict,
+                },
+                Err(_) => RecipientVerdict::Unknown,
+            },
+            Ok(None) => RecipientVerdict::Unknown,
+            Err(error) => {
+                tracing::warn!(%error, "a recipient could not be looked up");
+                RecipientVerdict::Temporary
             }
         }
     }

@@ -45,6 +45,44 @@ async fn harbour(world: World) -> World {
 }
 
 #[test]
+fn a_new_room_without_mail_answers_whole() {
+    on_both(async |world| {
+        // What made the mailbox says nothing to the index, so it woke nobody.
+        let answer = world.search("anything").await;
+        assert_eq!(answer["index_complete"], true);
+        world
+            .call("key_create", json!({"name": "more", "level": "identity"}))
+            .await;
+        let world = world.reopened().await;
+        assert_eq!(world.search("anything").await["index_complete"], true);
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_mailbox_finds_what_came_to_it_with_a_detail() {
+    on_both(async |world| {
+        let mail = mail(1, "Sails", "Two sails.", "").replace("To: ", "X-To: ");
+        world
+            .receive_for("desk+boats@harbour.example", &mail)
+            .await;
+        for query in [
+            "to:desk@harbour.example",
+            "to:desk+boats@harbour.example",
+            "participant:desk@harbour.example",
+        ] {
+            let found = world.search(query).await;
+            assert_eq!(subjects(&found), ["Sails"], "{query}");
+        }
+        let found = world.search("sails").await;
+        let id = found["hits"][0]["message_id"].clone();
+        let message = world.call("mail_get_message", json!({"message_id": id})).await;
+        assert_eq!(message["delivered_to"], "desk@harbour.example", "{message}");
+        world.room.close().await;
+    });
+}
+
+#[test]
 fn words_operators_and_arguments_all_hold() {
     on_both(async |world| {
         let world = harbour(world).await;
@@ -210,6 +248,12 @@ fn what_cannot_be_answered_is_a_clear_error() {
             .expect_err("unbalanced");
         assert_eq!(failure.code, ErrorCode::InvalidQuery);
         assert!(failure.details.contains_key("position"));
+        let failure = world
+            .try_call("mail_search", json!({"q": "a".repeat(1_025)}))
+            .await
+            .expect_err("too long");
+        assert_eq!(failure.code, ErrorCode::InvalidQuery);
+        assert_eq!(failure.details["position"], 1_024);
         let semantic = json!({"q": "boats", "mode": "semantic"});
         let failure = world
             .try_call("mail_search", semantic)

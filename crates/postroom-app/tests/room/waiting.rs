@@ -7,7 +7,7 @@ use postroom_app::{
 use postroom_types::ErrorCode;
 use serde_json::json;
 
-use crate::world::{mail, on_both};
+use crate::world::{PATIENCE, mail, on_both};
 
 #[test]
 fn a_waiting_call_wakes_for_the_mail_that_fits() {
@@ -69,6 +69,37 @@ fn a_key_revoked_while_it_waits_gets_nothing() {
             }
         );
         assert_eq!(waited.expect_err("revoked").code, ErrorCode::KeyRevoked);
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_wait_ends_with_its_key_though_nothing_comes() {
+    on_both(async |world| {
+        let key = world
+            .call("key_create", json!({"name": "waits", "level": "identity"}))
+            .await;
+        let secret = key["secret"].as_str().expect("a secret");
+        let actor = world.room.authenticate(secret).await.expect("a key");
+        let context = world.context(Surface::Rest);
+        let wait = find("mail_wait").expect("an operation");
+        let (waited, ()) = tokio::join!(
+            tokio::time::timeout(
+                PATIENCE / 2,
+                world
+                    .room
+                    .call(&actor, wait, json!({"timeout_seconds": 60}), &context)
+            ),
+            async {
+                let holder = Actor::local_tenant(world.tenant());
+                let revoke = find("key_revoke").expect("an operation");
+                let of_key = json!({"key_id": key["id"]});
+                let revoked = world.room.call(&holder, revoke, of_key, &context).await;
+                revoked.expect("revoked");
+            }
+        );
+        let answer = waited.expect("long before its own end");
+        assert_eq!(answer.expect_err("revoked").code, ErrorCode::KeyRevoked);
         world.room.close().await;
     });
 }

@@ -178,7 +178,11 @@ impl World {
 
     /// Receives by SMTP for the mailbox.
     pub(crate) async fn receive(&self, mail: &str) -> Received {
-        let address = Address::parse(MAILBOX).expect("an address");
+        self.receive_for(MAILBOX, mail).await
+    }
+
+    pub(crate) async fn receive_for(&self, recipient: &str, mail: &str) -> Received {
+        let address = Address::parse(recipient).expect("an address");
         let RecipientVerdict::Accept(recipient) = self.room.recipient(&address).await else {
             panic!("the mailbox takes mail");
         };

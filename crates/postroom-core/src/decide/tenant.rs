@@ -3,7 +3,7 @@
 use super::{Context, Tick};
 use crate::{
     Change, CreateDomain, CreateTenant, Decision, DomainRow, Outcome, Refusal, State, TenantRow,
-    TenantStatus, row::FeedKind,
+    TenantPatch, TenantStatus, row::FeedKind,
 };
 use postroom_types::{DomainId, ErrorCode, TenantId};
 
@@ -66,9 +66,9 @@ pub(super) fn create(
     })
 }
 
-pub(super) fn set_status(
+pub(super) fn update(
     tenant: TenantId,
-    status: TenantStatus,
+    patch: &TenantPatch,
     state: &State,
     context: &mut Context<'_>,
 ) -> Result<Decision, Refusal> {
@@ -76,14 +76,18 @@ pub(super) fn set_status(
         .tenants
         .get(&tenant)
         .ok_or(Refusal::new(ErrorCode::TenantNotFound))?;
-    if known.status == status {
-        return Ok(Decision::unchanged(Outcome::Tenant(known.clone())));
+    let mut row = known.clone();
+    row.status = patch.status.unwrap_or(row.status);
+    if let Some(name) = &patch.name {
+        row.name.clone_from(name);
     }
-    let row = TenantRow {
-        status,
-        updated_at: context.now,
-        ..known.clone()
-    };
+    if let Some(timezone) = &patch.timezone {
+        row.timezone.clone_from(timezone);
+    }
+    if row == *known {
+        return Ok(Decision::unchanged(Outcome::Tenant(row)));
+    }
+    row.updated_at = context.now;
     let mut tick = Tick::new(state, tenant, context.now);
     Ok(Decision {
         changes: vec![

@@ -257,6 +257,30 @@ pub async fn tenant_of_address(
     Ok(row.map(|row| row.tenant_id))
 }
 
+/// The mailbox that mail to a domain's role addresses (RFC 2142) goes to: the oldest one of the tenant
+/// whose domain it is, and of `home` for a domain of the deployment.
+pub async fn role_mailbox(
+    store: &Store,
+    scope: &WorkerScope,
+    domain: &str,
+    home: TenantId,
+) -> Result<Option<String>, StoreError> {
+    let WorkerScope(()) = scope;
+    Select::new(
+        "SELECT a.address FROM domains d JOIN addresses a ON a.domain_id = d.id \
+         JOIN identities i ON i.id = a.identity_id \
+         WHERE a.status = 'active' AND i.status = 'active' AND d.name = ",
+    )
+    .value(domain)
+    .text(" AND a.tenant_id = CASE WHEN d.tenant_id = ")
+    .value(postroom_core::deployment().bits())
+    .text(" THEN ")
+    .value(home.bits())
+    .text(" ELSE d.tenant_id END ORDER BY d.created_at, a.id LIMIT 1")
+    .first(store, |row| Ok(row.text(0)?))
+    .await
+}
+
 /// What an address is, in whatever tenant.
 pub async fn recipient(
     store: &Store,

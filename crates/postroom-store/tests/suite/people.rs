@@ -323,9 +323,12 @@ fn twenty_addresses_fit_and_one_more_does_not() {
 #[test]
 fn a_suspended_tenant_takes_nothing_in_and_comes_back() {
     on_both(|world: World| async move {
-        let set = |status| Command::SetTenantStatus {
+        let set = |status| Command::UpdateTenant {
             tenant: world.tenant,
-            status,
+            patch: postroom_core::TenantPatch {
+                status: Some(status),
+                ..Default::default()
+            },
         };
         let update = || {
             Command::UpdateIdentity(UpdateIdentity {

@@ -542,9 +542,12 @@ fn paused_mailboxes_and_suspended_tenants_wait() {
             (postroom_core::TenantStatus::Suspended, 0),
             (postroom_core::TenantStatus::Active, 1),
         ] {
-            let command = Command::SetTenantStatus {
+            let command = Command::UpdateTenant {
                 tenant: world.tenant,
-                status,
+                patch: postroom_core::TenantPatch {
+                    status: Some(status),
+                    ..Default::default()
+                },
             };
             world.store.transact(command).await.expect("set");
             assert_eq!(due(&world).await.len(), count);

@@ -250,7 +250,7 @@ pub(crate) const VERBS: &[Verb] = &[
     },
     Verb {
         words: &["outbox"],
-        about: "List sent mail and what became of it, newest first",
+        about: "List sent mail and what became of it, newest first; --state bounced shows what came back",
         calls: &[one("outbox_list")],
         positional: &[],
         view: OUTBOX,
@@ -479,6 +479,13 @@ pub(crate) const VERBS: &[Verb] = &[
         words: &["tenant", "create"],
         about: "Create a workspace",
         calls: &[one("tenant_create")],
+        positional: &[],
+        view: View::Fields,
+    },
+    Verb {
+        words: &["tenant", "update"],
+        about: "Suspend or reactivate a workspace, rename it, or give it another time zone",
+        calls: &[one("tenant_update")],
         positional: &[],
         view: View::Fields,
     },

@@ -39,6 +39,14 @@ impl Trouble {
         Self::new("usage", message, fix, USAGE)
     }
 
+    /// A command line that cannot be read, for who reads JSON.
+    pub(crate) fn of_usage(error: &clap::Error) -> Self {
+        let told = error.render().to_string();
+        let first = told.lines().next().unwrap_or_default();
+        let message = first.strip_prefix("error: ").unwrap_or(first);
+        Self::usage(message, "See the help: add --help to the command.")
+    }
+
     /// A file, a folder or a server cannot be used.
     pub(crate) fn io(message: impl Into<String>, fix: impl Into<String>) -> Self {
         Self::new("io", message, fix, USAGE)

@@ -11,7 +11,7 @@ use postroom_app::{
         self, FailureReason, ImportCounts, ImportOptions, ItemFailure, RawItem, measure, walk,
     },
 };
-use postroom_types::{Address, IdentityId};
+use postroom_types::{Address, ErrorCode, IdentityId};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +25,7 @@ use crate::{
     },
     client::{Answer, Client},
     config::Config,
-    connection::Connection,
+    connection::{Connection, holds_data},
 };
 
 /// Mails that are on their way to a server at once.
@@ -60,6 +60,14 @@ pub(super) async fn run(
         .identity
         .or_else(|| global.identity.clone())
         .or_else(|| config.identity.clone());
+    // A new folder has no mailbox, so its name is looked at before the folder is made.
+    if config.url.is_none() && !holds_data(config) {
+        let named = identity.as_deref().ok_or_else(unnamed)?;
+        if named.starts_with("idn_") {
+            return Err(no_mailbox(id_of(named)?));
+        }
+        address(named)?;
+    }
     let connection = Connection::open(config, true).await?;
     let bar = progress::over_bytes(terminal, measure(&options.paths).bytes);
     let report = match &connection {
@@ -99,11 +107,35 @@ async fn only_mailbox(connection: &Connection) -> Result<String, Trouble> {
             .and_then(Value::as_str)
             .unwrap_or_default()
             .to_owned()),
-        _ => Err(Trouble::usage(
-            "It is not said which mailbox takes the mail.",
-            "Name it with --identity ADDRESS; it is made when there is none.",
-        )),
+        _ => Err(unnamed()),
     }
+}
+
+fn unnamed() -> Trouble {
+    Trouble::usage(
+        "It is not said which mailbox takes the mail.",
+        "Name it with --identity ADDRESS; it is made when there is none.",
+    )
+}
+
+/// What to give in place of an id that is none, or of no mailbox.
+const NAME_ONE: &str = "Give an id that `postroom identity list` shows, or an address; a mailbox is made for an address that none has.";
+
+fn id_of(named: &str) -> Result<IdentityId, Trouble> {
+    let told = || format!("`{}` is no id of a mailbox.", plain(named));
+    named.parse().map_err(|_| Trouble::usage(told(), NAME_ONE))
+}
+
+fn no_mailbox(id: IdentityId) -> Trouble {
+    let code = ErrorCode::IdentityNotFound.as_str();
+    let mut missing = Trouble::new(
+        code,
+        format!("There is no mailbox {id}."),
+        NAME_ONE,
+        PROBLEMS,
+    );
+    missing.details = json!({"identity": id});
+    missing
 }
 
 /// The mailbox that an id names; `None` for what is no id.
@@ -114,24 +146,13 @@ async fn mailbox_of_id(
     if !named.starts_with("idn_") {
         return Ok(None);
     }
-    let id: IdentityId = named.parse().map_err(|_| {
-        Trouble::usage(
-            format!("`{}` is no id of a mailbox.", plain(named)),
-            "Give an id that `postroom identity list` shows, or an address; a mailbox is made for an address that none has.",
-        )
-    })?;
+    let id = id_of(named)?;
     let mut arguments = Map::new();
     arguments.insert("identity".to_owned(), named.into());
     match connection.call_json(used::SHOW_MAILBOX, arguments).await {
         // A key that may put mail in and see nothing learns of a wrong id with the first mail.
         Err(trouble) if &*trouble.code == "identity_not_found" => {
-            let mut missing = Trouble::new(
-                &trouble.code,
-                format!("There is no mailbox {id}."),
-                "Give an id that `postroom identity list` shows, or an address; a mailbox is made for an address that none has.",
-                trouble.exit,
-            );
-            missing.details = json!({"identity": id});
+            let mut missing = no_mailbox(id);
             missing.request_id = trouble.request_id;
             Err(missing)
         }

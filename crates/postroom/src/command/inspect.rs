@@ -42,7 +42,7 @@ pub(super) fn run(options: &Inspect, terminal: Terminal) -> Done {
             .unwrap_or_default();
         let shown: Vec<String> = items
             .iter()
-            .map(|item| plain(item.as_str().unwrap_or(&item.to_string())))
+            .map(|item| plain(&in_words(item)))
             .collect();
         if !shown.is_empty() {
             terminal.line(&format!(
@@ -61,6 +61,17 @@ pub(super) fn run(options: &Inspect, terminal: Terminal) -> Done {
         terminal.dim(&format!("{:<12}", "SHA-256"))
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// A word, or a defect: its code and what is known of it.
+fn in_words(item: &Value) -> String {
+    let field = |name| item.get(name).and_then(Value::as_str);
+    match (item.as_str(), field("code"), field("detail")) {
+        (Some(word), ..) => word.to_owned(),
+        (None, Some(code), Some(detail)) => format!("{code} ({detail})"),
+        (None, Some(code), None) => code.to_owned(),
+        (None, None, _) => item.to_string(),
+    }
 }
 
 fn read(options: &Inspect) -> Result<Vec<u8>, Trouble> {

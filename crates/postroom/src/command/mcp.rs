@@ -13,7 +13,9 @@ use super::{Done, tools};
 use crate::{
     cli::{Mcp, alias::used, trouble::Trouble},
     config::Config,
-    connection::{Connection, client_trouble, missing_folder, room_options, running_server},
+    connection::{
+        Connection, client_trouble, holds_data, missing_folder, room_options, running_server,
+    },
     folder::NoServer,
 };
 
@@ -49,20 +51,20 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
         Err(absent) => absent,
     };
     let absent = Arc::new(absent);
-    let (options, data) = (room_options(config)?, config.data.clone());
+    let (options, known) = (room_options(config)?, config.clone());
     // The handshake and the lists need no data; the folder is opened by the first call that does.
     let source = RoomSource::on_demand(move || {
-        let (options, data, absent) = (options.clone(), data.clone(), Arc::clone(&absent));
+        let (options, config, absent) = (options.clone(), known.clone(), Arc::clone(&absent));
         async move {
-            if !data.is_dir() {
-                let trouble = missing_folder(&data);
+            if !holds_data(&config) {
+                let trouble = missing_folder(&config.data);
                 return Err(Failure::new(ErrorCode::Misconfigured)
                     .saying(trouble.message)
                     .advising(trouble.fix));
             }
             Room::open(options).await.map_err(|error| {
                 tracing::error!(%error, "the data folder cannot be opened");
-                let trouble = client_trouble(&error, &absent, &data);
+                let trouble = client_trouble(&error, &absent, &config.data);
                 Failure::new(error.code())
                     .saying(trouble.message)
                     .advising(trouble.fix)
@@ -71,7 +73,7 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
     });
     // Who asks for documents alone needs no folder, and is offered what works without one.
     let composes = |set: &Toolset| matches!(set, Toolset::Compose | Toolset::Authoring);
-    let pure = !config.data.is_dir() && toolsets.is_some_and(|sets| sets.iter().all(composes));
+    let pure = !holds_data(config) && toolsets.is_some_and(|sets| sets.iter().all(composes));
     let registry = if pure {
         RoomRegistry::pure()
     } else {

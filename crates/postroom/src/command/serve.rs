@@ -61,6 +61,7 @@ pub(super) struct Server {
     http: TcpListener,
     smtp: Option<TcpListener>,
     lmtp: Option<TcpListener>,
+    certificate: Arc<rustls::ServerConfig>,
     url: String,
 }
 
@@ -110,12 +111,20 @@ impl Server {
         let room = Room::open(options)
             .await
             .map_err(|error| open_trouble(&error, &config.data))?;
+        // Before keys are made: they are shown once, by a start that succeeds.
+        let certificate = match (&config.tls_certificate, &config.tls_key) {
+            (Some(certificate), Some(key)) => tls::from_pem(certificate, key),
+            _ => tls::self_made(&config.data, &config.hostname),
+        };
+        let certificate =
+            certificate.map_err(|error| Trouble::io(with_cause(&error), tls_fix(config)))?;
         Ok(Self {
             room,
             config: config.clone(),
             http,
             smtp,
             lmtp,
+            certificate,
             url,
         })
     }
@@ -250,16 +259,10 @@ impl Server {
                 tracing::error!(%error, "HTTP ended");
             }
         });
-        let certificate = match (&self.config.tls_certificate, &self.config.tls_key) {
-            (Some(certificate), Some(key)) => tls::from_pem(certificate, key),
-            _ => tls::self_made(&self.config.data, &self.config.hostname),
-        };
-        let certificate =
-            certificate.map_err(|error| Trouble::io(with_cause(&error), tls_fix(&self.config)))?;
         for (listener, protocol) in [(self.smtp, Protocol::Smtp), (self.lmtp, Protocol::Lmtp)] {
             let Some(listener) = listener else { continue };
             let mut options = SmtpOptions::new(self.config.hostname.clone(), protocol);
-            options.tls = Some(Arc::clone(&certificate));
+            options.tls = Some(Arc::clone(&self.certificate));
             let (sink, smtp_stop) = (Arc::clone(&self.room), stop.clone());
             tasks.spawn(async move {
                 if let Err(error) = smtp::serve(listener, options, sink, smtp_stop).await {

@@ -42,7 +42,7 @@ const ENGLISH: Phrases = Phrases {
         "Luton van with a tail lift",
         "two-berth camper van",
         "long panel van",
-        "electric estate",
+        "hybrid estate",
         "seven-seater",
         "refrigerated van",
         "crew-cab pick-up",

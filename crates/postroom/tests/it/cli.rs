@@ -118,6 +118,31 @@ fn trouble_has_an_exit_status_a_code_and_advice() {
 }
 
 #[test]
+fn a_folder_of_other_files_is_left_alone_by_what_reads_and_by_imports_that_cannot_begin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("postroom-data");
+    std::fs::create_dir(&data).expect("makes it");
+    std::fs::write(data.join("notes.txt"), "mine").expect("writes");
+    let mail = folder.path().join("a.eml");
+    std::fs::write(&mail, "From: a@b.example\r\n\r\nx").expect("writes");
+    let mail = mail.to_str().expect("a path");
+    let cases: &[(&[&str], &str)] = &[
+        (&["search", "x"], "There is no data folder"),
+        (&["doctor"], "There is no data folder"),
+        (&["import", mail], "which mailbox takes the mail"),
+        (&["import", mail, "--identity", "no address"], "address"),
+        (&["import", mail, "--identity", "idn_01"], "no id of a mailbox"),
+    ];
+    for (words, expected) in cases {
+        let answer = run(folder.path(), words);
+        assert_eq!(answer.exit, 2, "{words:?}: {answer:?}");
+        assert!(answer.err.contains(expected), "{words:?}: {answer:?}");
+        let found: Vec<_> = std::fs::read_dir(&data).expect("a folder").collect();
+        assert_eq!(found.len(), 1, "{words:?}: {found:?}");
+    }
+}
+
+#[test]
 fn a_query_that_cannot_be_read_names_the_position() {
     on_both("serve", async |served| {
         let answer = served.command(&["search", "from:", "--as", "agent@localhost"]);

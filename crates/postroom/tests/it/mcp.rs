@@ -418,6 +418,41 @@ fn resources_prompts_and_completion_answer_for_the_key() {
 }
 
 #[test]
+fn every_answer_of_the_protocol_has_its_id() {
+    on_both("serve", async |served| {
+        let ask = async |key: &str, body: String| {
+            let request = served
+                .http
+                .post(served.text("mcp_url"))
+                .bearer_auth(key)
+                .header("content-type", "application/json")
+                .header("accept", "application/json, text/event-stream")
+                .header("mcp-protocol-version", "2025-11-25")
+                .body(body);
+            let response = request.send().await.expect("an answer");
+            let id = response.headers().get("request-id").cloned();
+            let id = id.expect("an id").to_str().expect("text").to_owned();
+            (id, response.text().await.expect("a body"))
+        };
+        let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"},
+        }});
+        let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": "mail_get_message", "arguments": {"message_id": "msg_01ARZ3NDEKTSV4RRFFQ69G5FAV"}}});
+        let (first, _) = ask(served.key(), hello.to_string()).await;
+        let (second, refused) = ask(served.key(), call.to_string()).await;
+        let (third, denied) = ask("prk_live_nobody", hello.to_string()).await;
+        let (fourth, _) = ask(served.key(), "no JSON".to_owned()).await;
+        for id in [&first, &second, &third, &fourth] {
+            assert!(id.starts_with("req_"), "{id}");
+        }
+        assert_ne!(first, second);
+        assert!(refused.contains(&second), "{second}: {refused}");
+        assert!(denied.contains(&third), "{third}: {denied}");
+    });
+}
+
+#[test]
 fn a_subscription_hears_of_new_mail() {
     on_both("serve", async |served| {
         let uri = "postroom://mail/agent@localhost";
