@@ -3,6 +3,7 @@
 //! Rendered here, without script and without a request to anybody else. What counts mail is shown
 //! to a signed-in owner only.
 
+pub(crate) mod board;
 pub(crate) mod outbox;
 
 use std::sync::Arc;
@@ -17,9 +18,13 @@ use http::{
     HeaderMap, HeaderValue, Method, StatusCode,
     header::{COOKIE, LOCATION, SET_COOKIE},
 };
-use postroom_app::status::Status;
-use postroom_types::RequestId;
-use serde_json::json;
+use postroom_app::{
+    Actor, CallContext, Failure, Reply,
+    operation::{self, Surface},
+    status::Status,
+};
+use postroom_types::{ErrorCode, RequestId};
+use serde_json::{Value, json};
 
 use crate::{Surfaces, answer};
 
@@ -32,10 +37,7 @@ type Shared = State<Arc<Surfaces>>;
 
 /// The page at `/`.
 pub(crate) async fn home(State(surfaces): Shared, headers: HeaderMap) -> Response {
-    let signed_in = match session(&headers) {
-        Some(token) => surfaces.room.is_session(token).await,
-        None => false,
-    };
+    let signed_in = is_owner(&surfaces, &headers).await;
     let status = match signed_in {
         true => surfaces.room.status().await.ok(),
         false => None,
@@ -121,6 +123,55 @@ fn session(headers: &HeaderMap) -> Option<&str> {
         .find_map(|(name, value)| (name == SESSION_COOKIE).then_some(value))
 }
 
+async fn is_owner(surfaces: &Surfaces, headers: &HeaderMap) -> bool {
+    match session(headers) {
+        Some(token) => surfaces.room.is_session(token).await,
+        None => false,
+    }
+}
+
+/// What a visitor who is nobody sees in place of a page that shows `what`.
+fn sign_in(title: &str, what: &str) -> Response {
+    let body = format!(
+        "<h1>{title}</h1><p>Open the owner link that the server printed at its first start, or one of <code>postroom owner-link</code>; then this page shows {what}.</p>"
+    );
+    answer::page(StatusCode::FORBIDDEN, document(title, &body))
+}
+
+/// Calls an operation as the owner of the first tenant.
+async fn call(
+    surfaces: &Surfaces,
+    request_id: RequestId,
+    name: &'static str,
+    arguments: Value,
+    include: &[&str],
+) -> Result<Value, Failure> {
+    let room = &surfaces.room;
+    let row = operation::find(name).ok_or(ErrorCode::InternalError)?;
+    let actor = Actor::local_tenant(room.default_tenant());
+    let mut context = CallContext::new(Surface::Rest, request_id, room.now());
+    context.include = include.iter().map(|value| (*value).to_owned()).collect();
+    match room.call(&actor, row, arguments, &context).await? {
+        Reply::Json(value) => Ok(value),
+        Reply::Bytes(_) => Err(ErrorCode::InternalError.into()),
+    }
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
 fn home_body(surfaces: &Surfaces, signed_in: bool, status: Option<&Status>) -> String {
     let url = &surfaces.config.url;
     let http = json!({"mcpServers": {"postroom": {
@@ -135,7 +186,7 @@ fn home_body(surfaces: &Surfaces, signed_in: bool, status: Option<&Status>) -> S
     }}});
     let state = match (signed_in, status) {
         (true, Some(status)) => format!(
-            "{}<p><a href=\"/outbox\">Sent mail</a></p>",
+            "{}<p><a href=\"/board\">Work</a> · <a href=\"/outbox\">Sent mail</a></p>",
             state_table(status)
         ),
         (true, None) => "<p>The state cannot be read now. Reload in a moment.</p>".to_owned(),

@@ -28,9 +28,8 @@ pub(crate) async fn check_tenant_is_active(room: &Room, actor: &Actor) -> Result
     let Some(tenant) = actor.tenant else {
         return Ok(());
     };
-    let scope = TenantScope::granted(tenant, Reach::Tenant);
-    match read::tenant(room.store(), &scope).await? {
-        Some(row) if row.status == TenantStatus::Active => Ok(()),
+    match room.tenant_status(tenant).await? {
+        Some(TenantStatus::Active) => Ok(()),
         Some(_) => Err(ErrorCode::TenantSuspended.into()),
         None => Err(ErrorCode::TenantNotFound.into()),
     }

@@ -5,6 +5,7 @@
 //! workers: one makes messages of the mail that was received, one keeps the search index up with
 //! the feed. Both start where they stopped, whatever ended the process before.
 
+mod abuse;
 mod arrive;
 mod deliveries;
 mod first_start;
@@ -15,12 +16,13 @@ mod mail_rules;
 mod open;
 mod outbox;
 mod position;
+mod tenants;
 mod receive;
 mod reports;
 mod retention;
 mod smtp;
 mod sweep;
-mod tokens;
+pub(crate) mod tokens;
 
 pub use arrive::{Door, WebhookRequest};
 pub(crate) use arrive::{ingest_url, mail_url, secret_origin};
@@ -52,6 +54,7 @@ use crate::{
 };
 use indexing::Indexing;
 use position::Positions;
+use tenants::Tenants;
 
 /// The running room.
 pub struct Room {
@@ -69,6 +72,7 @@ pub struct Room {
     received: AtomicU64,
     /// Where the feeds stand.
     pub(crate) positions: Positions,
+    pub(crate) tenants: Tenants,
     /// Ranked results kept for later pages.
     pub(crate) kept: Kept,
     /// Labels as sets of message numbers.
@@ -82,6 +86,10 @@ pub struct Room {
     pub(crate) transport: Transport,
     /// Whether reply addresses carry the token of their thread.
     pub(crate) reply_tokens: bool,
+    /// Which transports are left alone for a while.
+    breakers: outbox::Breakers,
+    /// Tokens that were not signed.
+    token_faults: tokens::TokenFaults,
     /// The address under which others reach this server, without a slash at the end.
     url: String,
     /// The right to read across tenants; no request can take it.

@@ -48,6 +48,8 @@ pub enum Wake {
     Send,
     /// Something that the search index follows.
     Index,
+    /// A tenant that was made or changed. Told before whoever changed it is answered.
+    Tenant,
 }
 
 /// What a commit has to say to workers.
@@ -57,6 +59,7 @@ pub(crate) struct Stirred {
     pub(crate) delivery: bool,
     pub(crate) send: bool,
     pub(crate) index: bool,
+    pub(crate) tenant: bool,
 }
 
 impl Stirred {
@@ -66,6 +69,7 @@ impl Stirred {
         delivery: true,
         send: true,
         index: true,
+        tenant: true,
     };
 }
 
@@ -77,6 +81,7 @@ pub(crate) struct Feed {
     delivery: watch::Sender<u64>,
     send: watch::Sender<u64>,
     index: watch::Sender<u64>,
+    tenant: watch::Sender<u64>,
 }
 
 impl Feed {
@@ -88,6 +93,7 @@ impl Feed {
             delivery: told(),
             send: told(),
             index: told(),
+            tenant: told(),
         }
     }
 
@@ -111,6 +117,7 @@ impl Feed {
             Wake::Delivery => &self.delivery,
             Wake::Send => &self.send,
             Wake::Index => &self.index,
+            Wake::Tenant => &self.tenant,
         }
         .subscribe()
     }
@@ -140,6 +147,7 @@ impl Feed {
             (stirred.delivery, &self.delivery),
             (stirred.send, &self.send),
             (stirred.index, &self.index),
+            (stirred.tenant, &self.tenant),
         ] {
             if news && told {
                 sender.send_modify(|count| *count = count.wrapping_add(1));
@@ -211,7 +219,7 @@ mod tests {
     #[test]
     fn a_worker_is_woken_by_its_own_kind_of_commit() {
         let feed = Feed::new();
-        let kinds = [Wake::Mail, Wake::Delivery, Wake::Send, Wake::Index];
+        let kinds = [Wake::Mail, Wake::Delivery, Wake::Send, Wake::Index, Wake::Tenant];
         let mut wakes = kinds.map(|kind| feed.subscribe_to(kind));
         let mut woken = |stirred| {
             feed.publish([(TenantId::from_parts(1, 1), at(1, 0))], stirred);
@@ -221,13 +229,13 @@ mod tests {
                 woken
             })
         };
-        assert_eq!(woken(Stirred::default()), [false; 4]);
-        assert_eq!(woken(Stirred::ALL), [true; 4]);
+        assert_eq!(woken(Stirred::default()), [false; 5]);
+        assert_eq!(woken(Stirred::ALL), [true; 5]);
         let mail = Stirred {
             mail: true,
             ..Stirred::default()
         };
-        assert_eq!(woken(mail), [true, false, false, false]);
+        assert_eq!(woken(mail), [true, false, false, false, false]);
     }
 
     #[test]

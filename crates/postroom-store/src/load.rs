@@ -59,6 +59,18 @@ pub(crate) async fn locked(
     state: &mut State,
     now: Timestamp,
 ) -> Sql<()> {
+    load_locked(conn, needs, state, now).await?;
+    let missing = |tenant: &&TenantId| !state.counters.contains_key(tenant);
+    if conn.is_postgres() && needs.counters.iter().any(|tenant| missing(&tenant)) {
+        // A tenant writes for the first time: what was read stood behind no lock.
+        make_counters(conn, &needs.counters).await?;
+        *state = State::default();
+        load_locked(conn, needs, state, now).await?;
+    }
+    Ok(())
+}
+
+async fn load_locked(conn: &Conn, needs: &Needs, state: &mut State, now: Timestamp) -> Sql<()> {
     let counters = ask_counters(conn, &needs.counters).await?;
     let shared = RefCell::new(std::mem::take(state));
     let locking = async { put_counters(&counters.rows().await?, &shared) };
@@ -84,6 +96,9 @@ pub(crate) async fn lock_counters(
     tenants: &BTreeSet<TenantId>,
     state: &mut State,
 ) -> Sql<()> {
+    if conn.is_postgres() {
+        make_counters(conn, tenants).await?;
+    }
     let counters = ask_counters(conn, tenants).await?.rows().await?;
     let shared = RefCell::new(std::mem::take(state));
     let put = put_counters(&counters, &shared);
@@ -91,20 +106,18 @@ pub(crate) async fn lock_counters(
     put
 }
 
+/// A counter that is not there cannot be locked.
+async fn make_counters(conn: &Conn, tenants: &BTreeSet<TenantId>) -> Sql<()> {
+    let missing: Vec<Value> = tenants
+        .iter()
+        .flat_map(|id| [Value::from(id.bits()), Value::Int(0), Value::Int(0)])
+        .collect();
+    let sql = "INSERT INTO counters (tenant_id, position, last_at) VALUES {} ON CONFLICT \
+               (tenant_id) DO NOTHING";
+    Ok(conn.insert(sql, 3, missing).await?)
+}
+
 async fn ask_counters(conn: &Conn, tenants: &BTreeSet<TenantId>) -> Sql<Asked> {
-    if conn.is_postgres() {
-        let missing: Vec<Value> = tenants
-            .iter()
-            .flat_map(|id| [Value::from(id.bits()), Value::Int(0), Value::Int(0)])
-            .collect();
-        conn.insert(
-            "INSERT INTO counters (tenant_id, position, last_at) VALUES {} ON CONFLICT \
-             (tenant_id) DO NOTHING",
-            3,
-            missing,
-        )
-        .await?;
-    }
     let sql = if conn.is_postgres() {
         "SELECT tenant_id, position, last_at FROM counters WHERE tenant_id IN ({}) ORDER BY \
          tenant_id FOR UPDATE"

@@ -170,6 +170,7 @@ impl Writes {
             delivery: pending(false),
             send: self.sending.has_due(),
             index: self.feed.iter().any(is_indexed),
+            tenant: !self.tenants.is_empty(),
         }
     }
 

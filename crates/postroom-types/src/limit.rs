@@ -299,6 +299,8 @@ limits! {
     WEBHOOK_INFLATED_FACTOR: usize = 4, "413";
     /// Header of a delivery that is kept as its id, bytes.
     DELIVERY_ID_BYTES: usize = 256, "ignored, the digest of the body stands in";
+    /// Tenants whose status is kept in memory.
+    TENANTS_REMEMBERED: usize = 10_000, "looked up again";
     /// Sources whose rules and refusals are kept in memory.
     SOURCES_IN_MEMORY: usize = 1_024, "read and compiled again";
     /// Refused deliveries of one source that are remembered until a restart.
@@ -419,6 +421,21 @@ limits! {
     SENT_RECIPIENTS: usize = 49, "400 too_many_recipients";
     /// Hop of a mail that is sent: mails that answered each other, this one counted.
     SENT_HOPS: u64 = 10, "409 loop_detected";
+    /// Mails of a mailbox that came back, among the latest recipients that it wrote to.
+    BOUNCES: usize = 10, "the mailbox is paused: abuse_threshold";
+    /// Recipients among which those are counted.
+    BOUNCES_LOOKED_AT: usize = 200, "older ones do not count";
+    /// Mails of a mailbox that were called spam, among the latest recipients that it wrote to.
+    COMPLAINTS: usize = 3, "the mailbox is paused: abuse_threshold";
+    /// Recipients among which those are counted.
+    COMPLAINTS_LOOKED_AT: usize = 1_000, "older ones do not count";
+    /// Addresses with a token that is not signed, of one sender to one mailbox in an hour, until tokens of
+    /// theirs are no longer looked at in that hour.
+    FORGED_TOKENS_PER_SENDER: u64 = 10, "filed by its header, thread_join_unverified";
+    /// The same from all senders to one mailbox.
+    FORGED_TOKENS_PER_MAILBOX: u64 = 100, "filed by its header, thread_join_unverified";
+    /// Senders of such addresses that are counted each in an hour.
+    FORGED_TOKEN_SENDERS: usize = 10_000, "counted for the mailbox alone";
     /// Sends of one mailbox and of one tenant per day that a policy may allow.
     SENT_PER_DAY: u64 = 1_000_000, "invalid_request";
     /// Mails that the sandbox or a provider is handed at the same time.

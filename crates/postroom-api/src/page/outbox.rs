@@ -9,14 +9,11 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header::CONTENT_SECURITY_POLICY};
-use postroom_app::{
-    Actor, CallContext, Failure, Reply,
-    operation::{self, Surface},
-};
-use postroom_types::{ErrorCode, RequestId};
+use postroom_app::Failure;
+use postroom_types::RequestId;
 use serde_json::{Map, Value, json};
 
-use super::{document, escape, session};
+use super::{call, document, escape, is_owner, items, sign_in, text};
 use crate::{Surfaces, answer};
 
 /// Sent mails of one list.
@@ -36,7 +33,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in();
+        return sign_in("Sent mail", "what was sent");
     }
     let sent = call(
         &surfaces,
@@ -60,7 +57,7 @@ pub(crate) async fn mail(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in();
+        return sign_in("Sent mail", "what was sent");
     }
     match read(&surfaces, request_id, &identity, &message).await {
         Ok(found) => {
@@ -84,7 +81,7 @@ pub(crate) async fn html(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in();
+        return sign_in("Sent mail", "what was sent");
     }
     match read(&surfaces, request_id, &identity, &message).await {
         Ok(found) => {
@@ -104,18 +101,6 @@ pub(crate) async fn html(
     }
 }
 
-async fn is_owner(surfaces: &Surfaces, headers: &HeaderMap) -> bool {
-    match session(headers) {
-        Some(token) => surfaces.room.is_session(token).await,
-        None => false,
-    }
-}
-
-fn sign_in() -> Response {
-    let body = "<h1>Sent mail</h1><p>Open the owner link that the server printed at its first start; then this page shows what was sent.</p>";
-    answer::page(StatusCode::FORBIDDEN, document("Sent mail", body))
-}
-
 async fn read(
     surfaces: &Surfaces,
     request_id: RequestId,
@@ -124,40 +109,6 @@ async fn read(
 ) -> Result<Value, Failure> {
     let wanted = json!({"identity": identity, "message_id": message});
     call(surfaces, request_id, "mail_get_message", wanted, &["html"]).await
-}
-
-/// Calls an operation as the owner of the first tenant.
-async fn call(
-    surfaces: &Surfaces,
-    request_id: RequestId,
-    name: &'static str,
-    arguments: Value,
-    include: &[&str],
-) -> Result<Value, Failure> {
-    let room = &surfaces.room;
-    let row = operation::find(name).ok_or(ErrorCode::InternalError)?;
-    let actor = Actor::local_tenant(room.default_tenant());
-    let mut context = CallContext::new(Surface::Rest, request_id, room.now());
-    context.include = include.iter().map(|value| (*value).to_owned()).collect();
-    match room.call(&actor, row, arguments, &context).await? {
-        Reply::Json(value) => Ok(value),
-        Reply::Bytes(_) => Err(ErrorCode::InternalError.into()),
-    }
-}
-
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
-fn items<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
 }
 
 fn list_body(sent: &Value) -> String {

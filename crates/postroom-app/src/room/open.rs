@@ -13,7 +13,7 @@ use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    Indexing, Positions, Retention, Room, deliveries, indexing, ingest, outbox, retention, sweep,
+    Indexing, Positions, Retention, Room, deliveries, indexing, ingest, outbox, retention, sweep, tenants::Tenants,
 };
 use crate::{
     clock::Clock,
@@ -158,11 +158,14 @@ impl Room {
             indexing: Indexing::default(),
             received: std::sync::atomic::AtomicU64::new(0),
             positions: Positions::default(),
+            tenants: Tenants::new(&store),
             kept: Kept::default(),
             labels: Labels::default(),
             sources: Sources::default(),
             transport,
             reply_tokens: options.reply_tokens,
+            breakers: Default::default(),
+            token_faults: Default::default(),
             egress,
             retention: options.retention,
             url: options.url.trim_end_matches('/').to_owned(),

@@ -119,6 +119,7 @@ pub(super) fn run(asked: &Verify, terminal: Terminal) -> Done {
         webhook_id: asked.webhook_id.clone(),
         verify_token: asked.verify_token.clone(),
         scheme: asked.scheme.clone(),
+        recorded: true,
         header: asked.header.clone(),
         body_limit: None,
         keys: Vec::new(),

@@ -53,6 +53,14 @@ pub(crate) fn run(folder: &Path, words: &[&str]) -> Answered {
     }
 }
 
+fn browser() -> reqwest::Client {
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .build()
+        .expect("a client")
+}
+
 /// A running server in a folder of its own.
 pub(crate) struct Served {
     child: Child,
@@ -156,6 +164,33 @@ impl Drop for TestDatabase {
 }
 
 impl Served {
+    /// Follows the owner link; gives the session's cookie.
+    pub(crate) async fn sign_in(&self) -> String {
+        let entered = browser().get(self.text("owner_link")).send().await;
+        let entered = entered.expect("an answer");
+        let cookie = entered.headers()["set-cookie"].to_str().expect("text");
+        cookie.split(';').next().expect("a pair").to_owned()
+    }
+
+    /// What a browser gets, with the cookie of a session or without: the status and the body. It
+    /// follows nothing.
+    pub(crate) async fn page(
+        &self,
+        cookie: Option<&str>,
+        method: &str,
+        path: &str,
+    ) -> (u16, String) {
+        let method = method.parse().expect("a method");
+        let request = browser().request(method, format!("{}{path}", self.local_url()));
+        let request = match cookie {
+            Some(cookie) => request.header("cookie", cookie),
+            None => request,
+        };
+        let answer = request.send().await.expect("an answer");
+        let status = answer.status().as_u16();
+        (status, answer.text().await.expect("a body"))
+    }
+
     /// Starts `serve` or `demo` in a fresh folder.
     pub(crate) fn start(command: &str, database: Option<TestDatabase>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");

@@ -822,3 +822,43 @@ fn a_person_works_at_the_command_line() {
         );
     });
 }
+
+#[test]
+fn a_person_works_on_the_board() {
+    on_both("serve", async |served| {
+        let board = Board::agent(&served);
+        let made = board.open(json!({"title": "Call <b>Ann</b>"})).await;
+        let id = made["id"].as_str().expect("an id").to_owned();
+        let nobody = served.page(None, "GET", "/board").await;
+        assert_eq!(nobody.0, 403);
+        let refused = served
+            .page(None, "POST", &format!("/board/todos/{id}/claim"))
+            .await;
+        assert_eq!(refused.0, 403);
+        let cookie = served.sign_in().await;
+        let person =
+            async |method: &str, path: &str| served.page(Some(&cookie), method, path).await;
+        let (status, shown) = person("GET", "/board").await;
+        assert_eq!(status, 200);
+        assert!(shown.contains("Call &lt;b&gt;Ann&lt;/b&gt;"), "{shown}");
+        let word = |word: &str| format!("/board/todos/{id}/{word}");
+        assert_eq!(person("POST", &word("claim")).await.0, 303);
+        let todo = board.get(&made["id"]).await;
+        assert_eq!(
+            (&todo["state"], &todo["owner"]),
+            (&json!("claimed"), &json!("person"))
+        );
+        // Somebody has it: the page says so and changes nothing.
+        let (status, told) = person("POST", &word("claim")).await;
+        assert_eq!(status, 409, "{told}");
+        assert!(told.contains("That did not work"), "{told}");
+        assert_eq!(person("POST", &word("complete")).await.0, 303);
+        assert_eq!(board.get(&made["id"]).await["state"], "done");
+        assert_eq!(person("POST", &word("sing")).await.0, 404);
+        assert_eq!(person("POST", "/board/queues/work/pause").await.0, 303);
+        board.open(json!({})).await;
+        assert_eq!(board.next(json!({"queue": "work"})).await["empty"], true);
+        assert_eq!(person("POST", "/board/queues/work/resume").await.0, 303);
+        assert_eq!(board.next(json!({"queue": "work"})).await["empty"], false);
+    });
+}
