@@ -80,8 +80,12 @@ pub struct Provider {
     /// What every secret of it begins with, where that is sure.
     pub secret_prefix: Option<&'static str>,
     /// Its schemes, best first. The first whose signature is there is used, with others that have
-    /// their signature in the same place; a bad signature is never rescued by another place.
+    /// their signature in the same place; a bad signature is never rescued by another place. Those
+    /// that count by name only are passed over unless the source names them.
     pub schemes: &'static [Scheme],
+    /// Seconds of freshness that we ask for where the provider promises none: its repetitions carry
+    /// the first time and end well within.
+    pub fresh_within_s: Option<u32>,
     /// Where the delivery id stands, best first.
     pub ids: &'static [IdRule],
     /// A header that repeats the signed id and must equal it.
@@ -205,6 +209,7 @@ const BASE: Provider = Provider {
     secret_hint: "",
     secret_prefix: None,
     schemes: &[],
+    fresh_within_s: None,
     ids: &[],
     echoed_id: None,
     event_type: &[Place::Json(&["type"])],

@@ -78,8 +78,11 @@ pub struct Options {
     pub webhook_id: Option<String>,
     /// The token that a GET challenge must carry (Meta); a secret may stand for it.
     pub verify_token: Option<String>,
-    /// The only scheme of the row that is accepted; none accepts all of them.
+    /// The only scheme of the row that is accepted; none accepts all that do not count by name only.
     pub scheme: Option<String>,
+    /// Whether a recorded delivery is explained instead of received: every scheme of the row is tried,
+    /// and no freshness is asked for that the provider does not promise.
+    pub recorded: bool,
     /// The header that carries the secret or signature, where the sender chooses it.
     pub header: Option<String>,
     /// The largest body instead of the row's own, bytes: for one that came compressed.

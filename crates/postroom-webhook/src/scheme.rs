@@ -241,7 +241,7 @@ pub struct TimeRule {
     /// How it is written.
     pub unit: Unit,
     /// Seconds of freshness, both ways. None: the provider promises none (retries carry the first
-    /// time), so it is checked only when the source asks for it.
+    /// time), so it is checked only when the row or the source asks for it.
     pub tolerance_s: Option<u32>,
 }
 
@@ -252,8 +252,6 @@ pub enum When {
     Always,
     /// A value is this text.
     Is(Place, &'static str),
-    /// A value is not there: a scheme without a time stands back where one with a time is meant.
-    Absent(Place),
 }
 
 /// What a signature vouches for.
@@ -298,6 +296,9 @@ pub struct Scheme {
     pub when: When,
     /// What the signature vouches for.
     pub covers: Covers,
+    /// Whether a source takes it only when its settings name it: the provider sends a better one beside
+    /// it, and whoever leaves that one out would choose the weaker (no time, or the body not covered).
+    pub by_name: bool,
 }
 
 /// HMAC-SHA256 of the body in hex, the most common scheme; rows change what differs.
@@ -312,6 +313,7 @@ pub const HMAC_SHA256_HEX: Scheme = Scheme {
     time: None,
     when: When::Always,
     covers: Covers::Body,
+    by_name: false,
 };
 
 /// HMAC-SHA256 of the body in Base64.

@@ -129,7 +129,10 @@ fn verdict(
     let pool: Vec<&'static Scheme> = provider
         .schemes
         .iter()
-        .filter(|scheme| wanted.is_none_or(|name| scheme.name == name))
+        .filter(|scheme| match wanted {
+            Some(name) => scheme.name == name,
+            None => !scheme.by_name || reading.options.recorded,
+        })
         .collect();
     let Some(best) = pool.first() else {
         return Err(Rejection::new(
@@ -154,14 +157,22 @@ fn verdict(
         .iter()
         .find(|scheme| applies(reading, scheme) && signature::present(reading, scheme));
     let Some(found) = found else {
-        return Err(reading.missing(best.signature).in_scheme(best.name));
+        let mut missing = reading.missing(best.signature).in_scheme(best.name);
+        let weaker = by_name_only(provider, reading);
+        if wanted.is_none() && !weaker.is_empty() {
+            missing.detail.push_str(&format!(
+                " A signature of {} is there, which counts only where the source's settings name the scheme.",
+                weaker.join(" or ")
+            ));
+        }
+        return Err(missing);
     };
     let mut refusal: Option<Rejection> = None;
     for scheme in pool
         .iter()
         .filter(|scheme| scheme.signature == found.signature && applies(reading, scheme))
     {
-        match attempt(scheme, candidates, reading) {
+        match attempt(provider, scheme, candidates, reading) {
             Ok(matched) => return Ok(matched),
             Err(rejection) => {
                 let rejection = rejection.in_scheme(scheme.name);
@@ -175,6 +186,15 @@ fn verdict(
         }
     }
     Err(refusal.unwrap_or_else(|| reading.missing(best.signature).in_scheme(best.name)))
+}
+
+/// The schemes that the source did not name and whose signature is there.
+fn by_name_only(provider: &'static Provider, reading: &Reading<'_>) -> Vec<&'static str> {
+    let there = |scheme: &&Scheme| {
+        scheme.by_name && applies(reading, scheme) && signature::present(reading, scheme)
+    };
+    let schemes = provider.schemes.iter().filter(there);
+    schemes.map(|scheme| scheme.name).collect()
 }
 
 /// Of several schemes' refusals, the one that says most.
@@ -204,12 +224,12 @@ fn applies(reading: &Reading<'_>, scheme: &Scheme) -> bool {
         When::Is(place, text) => {
             matches!(reading.value(place), Ok(Some(value)) if value == text)
         }
-        When::Absent(place) => matches!(reading.value(place), Ok(None)),
     }
 }
 
 /// One scheme: signature, then time.
 fn attempt(
+    provider: &'static Provider,
     scheme: &'static Scheme,
     candidates: &[Candidate],
     reading: &Reading<'_>,
@@ -255,7 +275,7 @@ fn attempt(
         _ => compared(scheme, candidates, reading)?,
     };
     if let Some(rule) = &scheme.time
-        && let Some(skew_s) = time::check(reading, rule)?
+        && let Some(skew_s) = time::check(reading, rule, provider.fresh_within_s)?
     {
         matched.skew_s = Some(skew_s);
     }

@@ -94,7 +94,7 @@ pub(super) const ROWS: &[Provider] = &[
     Provider {
         name: "aws-sns",
         title: "Amazon SNS, and SES through it",
-        about: "Signs the message's fields with the key of a certificate. Name the topic: any account can have its own signed.",
+        about: "Signs the message's fields with the key of a certificate; an hour of freshness. Name the topic: any account can have its own signed.",
         docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
         url_goes: "The topic, Create subscription: protocol HTTPS, the URL as endpoint, raw message delivery off",
         secret: SecretOrigin::None,
@@ -108,6 +108,7 @@ pub(super) const ROWS: &[Provider] = &[
                 ..SNS_V2
             },
         ],
+        fresh_within_s: Some(3600),
         ids: &[IdRule(&[Place::Json(&["MessageId"])])],
         event_type: &[Place::Json(&["Type"])],
         occurred_at: &[(Place::Json(&["Timestamp"]), Unit::Rfc3339)],

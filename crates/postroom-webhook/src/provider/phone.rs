@@ -113,7 +113,7 @@ pub(super) const ROWS: &[Provider] = &[
     Provider {
         name: "plivo",
         title: "Plivo",
-        about: "Signs URL, parameters and a nonce with HMAC-SHA256 (v3); v2 covers URL and nonce only.",
+        about: "Signs URL, parameters and a nonce with HMAC-SHA256 (v3); v2, which covers URL and nonce only, counts only where the source's settings name it.",
         docs: "https://www.plivo.com/docs/voice/concepts/signature-validation",
         url_goes: "The application or number: Message URL or Answer URL, method POST",
         secret_hint: "The account's auth token",
@@ -133,6 +133,7 @@ pub(super) const ROWS: &[Provider] = &[
                     Piece::Value(Place::Header("x-plivo-signature-v2-nonce")),
                 ],
                 covers: Covers::NotBody("URL and nonce are signed"),
+                by_name: true,
                 ..PLIVO_V3
             },
         ],

@@ -5,7 +5,7 @@ use crate::{
     handshake::HandshakeKind,
     scheme::{
         Check, HMAC_SHA256_BASE64, HMAC_SHA256_HEX, Hash, KeyForm, Layout, Piece, Place, Scheme,
-        TOKEN, TimeRule, Unit, When,
+        TOKEN, TimeRule, Unit,
     },
 };
 
@@ -26,13 +26,14 @@ const V0: &[Piece] = &[
     Piece::Body,
 ];
 
-/// HubSpot's first two versions: a bare hash with the secret in front.
+/// HubSpot's first two versions: a bare hash with the secret in front and without a time, which it sends
+/// beside the third.
 const HUBSPOT_V2: Scheme = Scheme {
     name: "hubspot-v2",
     signature: Place::Header("x-hubspot-signature"),
     check: Check::Digest(Hash::Sha256),
     signed: &[Piece::Secret, Piece::Method, Piece::Url, Piece::Body],
-    when: When::Absent(Place::Header("x-hubspot-request-timestamp")),
+    by_name: true,
     ..HMAC_SHA256_HEX
 };
 
@@ -79,7 +80,7 @@ pub(super) const ROWS: &[Provider] = &[
     Provider {
         name: "hubspot",
         title: "HubSpot",
-        about: "Signs method, URL, body and time with HMAC-SHA256 (v3); older apps send a bare hash without a time.",
+        about: "Signs method, URL, body and time with HMAC-SHA256 (v3); the bare hashes without a time of older apps (v1, v2) count only where the source's settings name the scheme.",
         docs: "https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests",
         url_goes: "The app, Webhooks: Target URL",
         secret_hint: "The app's client secret",

@@ -50,10 +50,17 @@ pub(super) fn delivery(
             fingerprint: candidate.fingerprint(),
         });
     let trust_mode = matched.covers.trust_mode();
-    let parts = provider
-        .batch
-        .map(|batch| parts(&batch, reading, &external_id))
-        .unwrap_or_default();
+    let (parts, whole) = match provider.batch {
+        Some(batch) => parts(&batch, reading, &external_id),
+        None => (Vec::new(), None),
+    };
+    let mut verify_detail = detail(matched, secret.as_ref());
+    if matched.scheme.by_name && reading.options.scheme.is_none() {
+        verify_detail.push_str(", counts only where the source names this scheme");
+    }
+    if let Some(why) = whole {
+        verify_detail.push_str(&format!(", kept as one event ({why})"));
+    }
     Ok(Delivery {
         provider: provider.name,
         scheme: matched.scheme.name,
@@ -70,7 +77,7 @@ pub(super) fn delivery(
             .find_map(|(place, unit)| instant(&reading.value(*place).ok()??, *unit)),
         trust_mode,
         verified: trust_mode.verified(),
-        verify_detail: detail(matched, secret.as_ref()),
+        verify_detail,
         secret,
         skew_s: matched.skew_s,
         signature_sha256: (!matched.signature.is_empty())
@@ -166,17 +173,21 @@ fn instant(text: &str, unit: Unit) -> Option<Timestamp> {
 }
 
 /// The events of a body that is a list. Past the bound, or when an item is no object, the body
-/// stays one event.
-fn parts(batch: &Batch, reading: &Reading<'_>, body_id: &str) -> Vec<Part> {
+/// stays one event, and why is said: its items have no ids of their own then.
+fn parts(batch: &Batch, reading: &Reading<'_>, body_id: &str) -> (Vec<Part>, Option<String>) {
     let items = reading
         .json()
         .and_then(|body| at(body, batch.items))
         .and_then(Value::as_array);
     let Some(items) = items else {
-        return Vec::new();
+        return (Vec::new(), None);
     };
-    if items.len() > WEBHOOK_PARTS || !items.iter().all(Value::is_object) {
-        return Vec::new();
+    if items.len() > WEBHOOK_PARTS {
+        let why = format!("{} items, at most {WEBHOOK_PARTS} are split", items.len());
+        return (Vec::new(), Some(why));
+    }
+    if !items.iter().all(Value::is_object) {
+        return (Vec::new(), Some("an item is no object".to_owned()));
     }
     let part = |(index, item): (usize, &Value)| {
         let of = |path: &[&str]| at(item, path).and_then(text);
@@ -191,5 +202,5 @@ fn parts(batch: &Batch, reading: &Reading<'_>, body_id: &str) -> Vec<Part> {
             payload: item.to_string(),
         }
     };
-    items.iter().enumerate().map(part).collect()
+    (items.iter().enumerate().map(part).collect(), None)
 }

@@ -25,9 +25,16 @@ pub(crate) fn parse(text: &str, unit: Unit) -> Option<Timestamp> {
 }
 
 /// Clock minus signed time in whole seconds, if the scheme has a time. Refused when it is
-/// further away than the tolerance, on either side.
-pub(super) fn check(reading: &Reading<'_>, rule: &TimeRule) -> Result<Option<i64>, Rejection> {
-    let tolerance_s = reading.options.tolerance_s.or(rule.tolerance_s);
+/// further away than the tolerance, on either side: the source's own, else the provider's, else `asked_s`
+/// for what is received now.
+pub(super) fn check(
+    reading: &Reading<'_>,
+    rule: &TimeRule,
+    asked_s: Option<u32>,
+) -> Result<Option<i64>, Rejection> {
+    let options = reading.options;
+    let asked_s = asked_s.filter(|_| !options.recorded);
+    let tolerance_s = options.tolerance_s.or(rule.tolerance_s).or(asked_s);
     let text = reading.required(rule.from)?;
     let Some(signed) = parse(&text, rule.unit) else {
         return Err(Rejection::new(

@@ -78,6 +78,8 @@ impl Vector {
                 email: text("expected_email"),
                 topic_arn: text("topic_arn"),
                 webhook_id: text("webhook_id"),
+                scheme: text("only_scheme"),
+                recorded: value["recorded"].as_bool().unwrap_or(false),
                 ..Options::default()
             },
             valid: value["valid"].as_bool().expect("valid"),

@@ -2,8 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use postroom_webhook::{Delivery, Handshake, Next, Received, provider};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use postroom_types::limit::WEBHOOK_PARTS;
+use postroom_webhook::{
+    Delivery, Handshake, Next, Received, TrustMode, provider,
+    scheme::{Check, Scheme},
+};
 use serde_json::{Value, json};
+use sha2::Sha256;
 
 use crate::vector::Vector;
 
@@ -109,7 +115,11 @@ fn every_vector_of_a_given_file_agrees() {
         return;
     };
     let text = std::fs::read_to_string(&path).expect("the file that POSTROOM_VECTORS names");
-    let vectors = read(&text);
+    let mut vectors = read(&text);
+    for vector in &mut vectors {
+        // A file from elsewhere names no scheme and has no clock where a provider promises no freshness.
+        vector.options.recorded = true;
+    }
     check(&vectors);
     println!("{} vectors agree", vectors.len());
 }
@@ -153,4 +163,65 @@ fn every_scheme_is_used_by_a_vector() {
             );
         }
     }
+}
+
+/// What a provider sends beside a better scheme is no way around it: of those that count without being
+/// named, all have a signed time or none has, and all cover the body or none does.
+#[test]
+fn no_scheme_of_a_row_is_weaker_than_another_unless_it_is_named() {
+    let timed = |scheme: &&Scheme| scheme.time.is_some() || matches!(scheme.check, Check::Jwt(_));
+    let covers = |scheme: &&Scheme| scheme.covers.trust_mode() == TrustMode::Signed;
+    for row in provider::all() {
+        let counts: Vec<&Scheme> = row.schemes.iter().filter(|one| !one.by_name).collect();
+        for (what, has) in [
+            ("time", counts.iter().filter(|one| timed(one)).count()),
+            ("body", counts.iter().filter(|one| covers(one)).count()),
+        ] {
+            assert!(has == 0 || has == counts.len(), "{}: {what}", row.name);
+        }
+        assert!(!counts.is_empty(), "{}", row.name);
+    }
+}
+
+#[test]
+fn a_scheme_that_must_be_named_is_told_of() {
+    let vectors = own();
+    let find = |id: &str| vectors.iter().find(|vector| vector.id == id).expect(id);
+    let refused = find("hubspot-v1-not-named").run().expect_err("refused");
+    assert!(refused.detail.contains("hubspot-v1"), "{refused:?}");
+    let Ok(Received::Delivery(taken)) = find("hubspot-v1-recorded").run() else {
+        panic!("not accepted");
+    };
+    assert!(
+        taken.verify_detail.contains("names this scheme"),
+        "{taken:?}"
+    );
+}
+
+#[test]
+fn a_list_that_is_not_split_says_so() {
+    #[track_caller]
+    fn check(events: Vec<Value>, parts: usize, says: Option<&str>) {
+        let mut vector = own()
+            .into_iter()
+            .find(|vector| vector.id == "asana-good")
+            .expect("a vector");
+        vector.body = json!({"events": events}).to_string().into_bytes();
+        let secret = vector.secrets[0].as_bytes();
+        let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("any length");
+        mac.update(&vector.body);
+        let signature = hex::encode(mac.finalize().into_bytes());
+        vector.headers = vec![("X-Hook-Signature".to_owned(), signature.into_bytes())];
+        let Ok(Received::Delivery(delivery)) = vector.run() else {
+            panic!("refused");
+        };
+        assert_eq!(delivery.parts.len(), parts);
+        let said = delivery.verify_detail.split_once("kept as one event ");
+        assert_eq!(said.map(|(_, why)| why), says);
+    }
+    let item = json!({"action": "changed"});
+    check(vec![item.clone(); WEBHOOK_PARTS], WEBHOOK_PARTS, None);
+    let many = vec![item.clone(); WEBHOOK_PARTS + 1];
+    check(many, 0, Some("(1001 items, at most 1000 are split)"));
+    check(vec![item, json!(1)], 0, Some("(an item is no object)"));
 }

@@ -359,10 +359,15 @@ hub_secret, hub_body, hub_url = "hubspot secret", js([{"eventId": 1}]), "https:/
 for case, text in [("v1", hub_secret + hub_body), ("v2", hub_secret + "POST" + hub_url + hub_body)]:
     good = dict(secret=hub_secret, body=hub_body, url=hub_url, method="POST",
                 headers={"X-HubSpot-Signature": hashlib.sha256(text.encode()).hexdigest()})
-    emit(f"hubspot-{case}", "hubspot", "good", True, good, {"scheme": f"hubspot-{case}"})
-    emit(f"hubspot-{case}", "hubspot", "tampered-body", False, dict(good, body=hub_body + " "), {"reason": "bad_signature"})
-    emit(f"hubspot-{case}", "hubspot", "wrong-secret", False, dict(good, secret="x"), {"reason": "bad_signature"})
-    # Where v3's time is sent, the untimed versions do not count.
+    # The untimed versions count only where the source names one, also beside v3's headers.
+    named = dict(good, only_scheme=f"hubspot-{case}")
+    beside = {**good["headers"], "X-HubSpot-Request-Timestamp": f"{NOW}000", "X-HubSpot-Signature-v3": "v3"}
+    emit(f"hubspot-{case}", "hubspot", "good", True, named, {"scheme": f"hubspot-{case}"})
+    emit(f"hubspot-{case}", "hubspot", "named-beside-v3", True, dict(named, headers=beside), {"scheme": f"hubspot-{case}"})
+    emit(f"hubspot-{case}", "hubspot", "recorded", True, dict(good, recorded=True), {"scheme": f"hubspot-{case}"})
+    emit(f"hubspot-{case}", "hubspot", "tampered-body", False, dict(named, body=hub_body + " "), {"reason": "bad_signature"})
+    emit(f"hubspot-{case}", "hubspot", "wrong-secret", False, dict(named, secret="x"), {"reason": "bad_signature"})
+    emit(f"hubspot-{case}", "hubspot", "not-named", False, good, {"reason": "missing_signature"})
     emit(f"hubspot-{case}", "hubspot", "downgrade", False,
          dict(good, headers={**good["headers"], "X-HubSpot-Request-Timestamp": f"{NOW}000"}), {"reason": "missing_signature"})
     emit(f"hubspot-{case}", "hubspot", "bad-v3-not-rescued", False,
@@ -466,8 +471,10 @@ emit("plivo-get", "plivo", "another-query", False, dict(good, url=get + "&x=1"),
 main = {"X-Plivo-Signature-Ma-V3": good["headers"]["X-Plivo-Signature-V3"], "X-Plivo-Signature-V3-Nonce": "n1"}
 emit("plivo-main-account", "plivo", "good", True, dict(good, headers=main), {"scheme": "plivo-v3-main-account"})
 v2 = dict(secret="t", body="a=b", url=plivo_url, headers={"X-Plivo-Signature-V2": b64(mac("t", plivo_url + "n1")), "X-Plivo-Signature-V2-Nonce": "n1"})
-emit("plivo-v2", "plivo", "good", True, v2, {"verified": False, "trust_mode": "token", "scheme": "plivo-v2"})
-emit("plivo-v2", "plivo", "wrong-secret", False, dict(v2, secret="x"), {"reason": "bad_signature"})
+v2_named = dict(v2, only_scheme="plivo-v2")
+emit("plivo-v2", "plivo", "good", True, v2_named, {"verified": False, "trust_mode": "token", "scheme": "plivo-v2"})
+emit("plivo-v2", "plivo", "wrong-secret", False, dict(v2_named, secret="x"), {"reason": "bad_signature"})
+emit("plivo-v2", "plivo", "not-named", False, v2, {"reason": "missing_signature"})
 emit("plivo-v2", "plivo", "bad-v3-not-rescued", False,
      dict(v2, headers={**v2["headers"], "X-Plivo-Signature-V3": b64(bytes(32)), "X-Plivo-Signature-V3-Nonce": "n1"}), {"reason": "bad_signature"})
 
@@ -675,6 +682,11 @@ for name, message, version in [("sns-v2", note, "2"), ("sns-v1", note, "1"), ("s
     emit(name, "aws-sns", "topic-pinned", True, dict(good, topic_arn=note["TopicArn"]))
     emit(name, "aws-sns", "another-topic", False, dict(good, topic_arn="arn:aws:sns:eu-west-1:2:t"), {"reason": "bad_signature"})
     emit(name, "aws-sns", "no-key", False, dict(good, secret=""), {"reason": "key_needed"})
+    emit(name, "aws-sns", "an-hour-old", True, dict(good, timestamp=NOW + 3600))
+    emit(name, "aws-sns", "stale", False, dict(good, timestamp=NOW + 3601), {"reason": "stale_timestamp"})
+    emit(name, "aws-sns", "ahead", False, dict(good, timestamp=NOW - 3601), {"reason": "stale_timestamp"})
+    emit(name, "aws-sns", "recorded-long-ago", True, dict(good, timestamp=NOW + 400_000_000, recorded=True))
+    emit(name, "aws-sns", "longer-when-asked", True, dict(good, tolerance_s=7200, timestamp=NOW + 7200))
     emit(name, "aws-sns", "fresh-when-asked", True, dict(good, tolerance_s=60))
     emit(name, "aws-sns", "stale-when-asked", False, dict(good, tolerance_s=60, timestamp=NOW + 61), {"reason": "stale_timestamp"})
     other = "1" if version == "2" else "2"
@@ -695,6 +707,7 @@ confirm = {"Type": "SubscriptionConfirmation", "MessageId": "m2", "TopicArn": no
            "SubscribeURL": "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=a&Token=t"}
 emit("sns-confirm", "aws-sns", "good", True, dict(secret=CERT, headers={}, body=sns(confirm)), {"handshake": "sns_confirmation", "authenticated": True,
                                                                                            "confirm": confirm["SubscribeURL"]})
+emit("sns-confirm", "aws-sns", "stale", False, dict(secret=CERT, headers={}, body=sns(confirm), timestamp=NOW + 3601), {"reason": "stale_timestamp"})
 emit("sns-confirm", "aws-sns", "another-topic", False, dict(secret=CERT, headers={}, body=sns(confirm), topic_arn="x"), {"reason": "bad_signature"})
 emit("sns-confirm", "aws-sns", "untrusted-url", False,
      dict(secret=CERT, headers={}, body=sns({**confirm, "SubscribeURL": "https://evil.example/?Action=ConfirmSubscription"})), {"reason": "malformed_signature"})
