@@ -5,9 +5,9 @@ use postroom_app::{
     operation::{Surface, find},
 };
 use postroom_types::ErrorCode;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::{PATIENCE, mail, on_both};
+use crate::world::{PATIENCE, World, mail, on_both};
 
 #[test]
 fn a_waiting_call_wakes_for_the_mail_that_fits() {
@@ -42,15 +42,30 @@ fn a_cancelled_wait_ends_at_once() {
     });
 }
 
+/// A key of the mailbox, and who holds it.
+async fn waiter(world: &World) -> (Value, Actor) {
+    let key = world
+        .call("key_create", json!({"name": "waits", "level": "identity"}))
+        .await;
+    let secret = key["secret"].as_str().expect("a secret");
+    let actor = world.room.authenticate(secret).await.expect("a key");
+    (key, actor)
+}
+
+async fn revoke(world: &World, key: &Value) {
+    let holder = Actor::local_tenant(world.tenant());
+    let revoke = find("key_revoke").expect("an operation");
+    let context = world.context(Surface::Rest);
+    let of_key = json!({"key_id": key["id"]});
+    let revoked = world.room.call(&holder, revoke, of_key, &context).await;
+    revoked.expect("revoked");
+}
+
 #[test]
 fn a_key_revoked_while_it_waits_gets_nothing() {
     on_both(async |world| {
-        let key = world
-            .call("key_create", json!({"name": "waits", "level": "identity"}))
-            .await;
-        let secret = key["secret"].as_str().expect("a secret");
-        let actor = world.room.authenticate(secret).await.expect("a key");
-        let (wait, revoke) = (find("mail_wait"), find("key_revoke"));
+        let (key, actor) = waiter(&world).await;
+        let wait = find("mail_wait");
         let context = world.context(Surface::Rest);
         let (waited, ()) = tokio::join!(
             world.room.call(
@@ -60,11 +75,7 @@ fn a_key_revoked_while_it_waits_gets_nothing() {
                 &context
             ),
             async {
-                let holder = Actor::local_tenant(world.tenant());
-                let of_key = json!({"key_id": key["id"]});
-                let operation = revoke.expect("an operation");
-                let revoked = world.room.call(&holder, operation, of_key, &context).await;
-                revoked.expect("revoked");
+                revoke(&world, &key).await;
                 world.receive(&mail(1, "Too late", "x", "")).await;
             }
         );
@@ -76,11 +87,7 @@ fn a_key_revoked_while_it_waits_gets_nothing() {
 #[test]
 fn a_wait_ends_with_its_key_though_nothing_comes() {
     on_both(async |world| {
-        let key = world
-            .call("key_create", json!({"name": "waits", "level": "identity"}))
-            .await;
-        let secret = key["secret"].as_str().expect("a secret");
-        let actor = world.room.authenticate(secret).await.expect("a key");
+        let (key, actor) = waiter(&world).await;
         let context = world.context(Surface::Rest);
         let wait = find("mail_wait").expect("an operation");
         let (waited, ()) = tokio::join!(
@@ -91,11 +98,7 @@ fn a_wait_ends_with_its_key_though_nothing_comes() {
                     .call(&actor, wait, json!({"timeout_seconds": 60}), &context)
             ),
             async {
-                let holder = Actor::local_tenant(world.tenant());
-                let revoke = find("key_revoke").expect("an operation");
-                let of_key = json!({"key_id": key["id"]});
-                let revoked = world.room.call(&holder, revoke, of_key, &context).await;
-                revoked.expect("revoked");
+                revoke(&world, &key).await;
             }
         );
         let answer = waited.expect("long before its own end");
