@@ -271,6 +271,14 @@ fn document(title: &str, body: &str) -> String {
     )
 }
 
+/// A time as people read it: to the minute, in UTC as everywhere.
+fn moment(time: &str) -> String {
+    match (time.get(..10), time.get(11..16)) {
+        (Some(day), Some(minute)) => escape(&format!("{day} {minute} UTC")),
+        _ => escape(time),
+    }
+}
+
 /// Text inside an element.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
@@ -292,6 +300,12 @@ mod tests {
         );
         assert_eq!(session(&headers), Some("abc"));
         assert_eq!(session(&HeaderMap::new()), None);
+    }
+
+    #[test]
+    fn times_are_told_to_the_minute() {
+        assert_eq!(moment("2026-12-01T03:24:29.961Z"), "2026-12-01 03:24 UTC");
+        assert_eq!(moment("<"), "&lt;");
     }
 
     #[test]

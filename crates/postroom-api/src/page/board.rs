@@ -14,7 +14,7 @@ use postroom_app::Failure;
 use postroom_types::RequestId;
 use serde_json::{Value, json};
 
-use super::{call, document, escape, is_owner, items, sign_in, text};
+use super::{call, document, escape, is_owner, items, moment, sign_in, text};
 use crate::{Surfaces, answer};
 
 /// Todos of one list.
@@ -233,7 +233,7 @@ fn row(todo: &Value, actions: &[&Action]) -> String {
         escape(who),
         number("attempt"),
         number("max_attempts"),
-        escape(text(todo, "/updated_at")),
+        moment(text(todo, "/updated_at")),
     )
 }
 

@@ -13,7 +13,7 @@ use postroom_app::Failure;
 use postroom_types::RequestId;
 use serde_json::{Map, Value, json};
 
-use super::{call, document, escape, is_owner, items, sign_in, text};
+use super::{call, document, escape, is_owner, items, moment, sign_in, text};
 use crate::{Surfaces, answer};
 
 /// Sent mails of one list.
@@ -136,7 +136,7 @@ fn row(mail: &Value) -> String {
     };
     format!(
         "<tr><td>{}</td><td>{}</td><td>{}</td><td><a href=\"/outbox/{}/{}\">{}</a></td><td>{} by {}</td></tr>",
-        escape(text(mail, "/queued_at")),
+        moment(text(mail, "/queued_at")),
         escape(text(mail, "/from/address")),
         escape(&to.join(", ")),
         escape(text(mail, "/identity_id")),
