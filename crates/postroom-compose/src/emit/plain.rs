@@ -25,10 +25,13 @@ pub(super) const COLUMNS: usize = 78;
 pub(super) struct Plain {
     pub(super) out: Runs,
     column: usize,
+    /// A tag stands here in some language.
+    seams: bool,
 }
 
 impl Sink for Plain {
     fn tag(&mut self, tag: &str) {
+        self.seams = true;
         self.out.tag(tag);
         self.column += tag.chars().count();
     }
@@ -37,10 +40,15 @@ impl Sink for Plain {
         self.unbroken(words);
     }
 
+    fn seam(&mut self) {
+        self.seams = true;
+    }
+
     fn empty(&self) -> Self {
         Self {
             out: Runs::default(),
             column: self.column,
+            seams: false,
         }
     }
 
@@ -51,10 +59,16 @@ impl Sink for Plain {
     fn append(&mut self, other: Self) {
         self.out.append(other.out);
         self.column = other.column;
+        self.seams |= other.seams;
     }
 }
 
 impl Plain {
+    /// Whether a value or a branch is in it.
+    pub(super) fn has_tags(&self) -> bool {
+        self.seams || self.out.has_tags()
+    }
+
     /// Writes words whose blanks may become newlines.
     pub(super) fn words(&mut self, text: &str) {
         for word in text.split_inclusive(' ') {

@@ -56,6 +56,33 @@ impl Runs {
         self.0.iter().map(of).sum()
     }
 
+    /// Words as lines of at most so many characters, broken at blanks; a longer word keeps its own
+    /// line.
+    pub(super) fn wrapped(&self, width: usize) -> Vec<Self> {
+        let [Run::Words(words)] = self.0.as_slice() else {
+            return vec![self.clone()];
+        };
+        let mut lines: Vec<String> = Vec::new();
+        for word in words.split(' ').filter(|word| !word.is_empty()) {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        lines
+            .into_iter()
+            .map(|line| Self(vec![Run::Words(line)]))
+            .collect()
+    }
+
+    /// Whether a tag is among the words.
+    pub(super) fn has_tags(&self) -> bool {
+        self.0.iter().any(|run| matches!(run, Run::Tag(_)))
+    }
+
     pub(super) fn ends_with_blank(&self) -> bool {
         matches!(self.0.last(), Some(Run::Words(words)) if words.ends_with(' '))
     }

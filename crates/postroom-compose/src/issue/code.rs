@@ -263,6 +263,9 @@ codes! {
         "At most 200 are."
         "Put right the first ones and check again.";
     // Of compiled mails and mail programs.
+    DialectLineEnds Info "dialect.line_ends" "A value in the subject that has to be on one line."
+        "A line end in a subject begins another header field, and this language has no means to take it out of a value."
+        "Give values without line ends, or take them out of the finished subject before it is sent.";
     DialectUnsupported Error "dialect.unsupported" "The dialect cannot say this."
         "The template language of the target has no such construct."
         "Leave it out or choose another dialect.";
