@@ -31,6 +31,13 @@ pub struct Outbox {
     pub transport: &'static str,
     /// Whether it reaches anybody outside.
     pub leaves: bool,
+    /// The relay that takes it, with its port; null where there is none.
+    pub host: Option<String>,
+    /// Domains that mail may leave from.
+    pub domains: Vec<String>,
+    /// Until when the transport is left alone, because it did not say what became of mail; null while it is
+    /// not.
+    pub paused_until: Option<Timestamp>,
     /// When the mail that is due next is due; long past when mail waits for its transport.
     pub next_due_at: Option<Timestamp>,
 }
@@ -140,6 +147,9 @@ impl Room {
             outbox: Outbox {
                 transport: self.transport.configured(),
                 leaves: self.transport.leaves(),
+                host: self.transport.host(),
+                domains: self.transport.domains().to_vec(),
+                paused_until: self.transport_paused_until(),
                 next_due_at: read::next_due_send(self.store(), &self.workers).await?,
             },
         })

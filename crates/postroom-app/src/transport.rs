@@ -55,6 +55,8 @@ pub(crate) enum Transport {
     Relay {
         /// The relay with its connections.
         relay: Box<Relay>,
+        /// Its host and port, to be shown.
+        host: String,
         /// Domains that mail may leave from.
         domains: Vec<String>,
     },
@@ -103,6 +105,7 @@ impl Transport {
         Ok(match options {
             TransportOptions::Sandbox => Self::Sandbox,
             TransportOptions::Relay { relay, domains } => Self::Relay {
+                host: format!("{}:{}", relay.host, relay.port),
                 relay: Box::new(Relay::new(relay, Arc::clone(egress))?),
                 domains,
             },
@@ -146,6 +149,11 @@ impl Transport {
         !matches!(self, Self::Sandbox | Self::Later)
     }
 
+    /// Whether the codes of its answers are those of SMTP (RFC 5321 section 4.2).
+    pub(crate) fn speaks_smtp(&self) -> bool {
+        !matches!(self, Self::Resend(_))
+    }
+
     /// The stable word, as rows and answers have it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -161,6 +169,22 @@ impl Transport {
         match self {
             Self::Later => Self::Sandbox.name(),
             told => told.name(),
+        }
+    }
+
+    /// The relay's host and port.
+    pub(crate) fn host(&self) -> Option<String> {
+        match self {
+            Self::Relay { host, .. } => Some(host.clone()),
+            Self::Sandbox | Self::Resend(_) | Self::Later => None,
+        }
+    }
+
+    /// Domains that mail may leave from, where only some are.
+    pub(crate) fn domains(&self) -> &[String] {
+        match self {
+            Self::Relay { domains, .. } | Self::Resend(ResendOptions { domains, .. }) => domains,
+            Self::Sandbox | Self::Later => &[],
         }
     }
 

@@ -52,6 +52,10 @@ pub struct MessageDoc {
     /// [`crate::TrustMode::vouches`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unvouched: bool,
+    /// Whether it tells what became of a mail of the mailbox, which is said by that mail's deliveries: lists,
+    /// counts and whoever waits for mail pass over it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tells_fate: bool,
     /// Invitation.
     pub calendar: Option<Calendar>,
     /// What is wrong with the mail.
@@ -85,6 +89,7 @@ impl MessageDoc {
             references: parsed.references,
             message_id_synthetic: parsed.message_id_synthetic,
             unvouched: false,
+            tells_fate: false,
             calendar: parsed.calendar,
             defects: parsed.defects,
         }

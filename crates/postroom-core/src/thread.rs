@@ -5,7 +5,7 @@
 //! messages again would give.
 
 use crate::{Direction, Draft, MessageRow, ThreadRow, row::Participant};
-use postroom_types::{Mailbox, limit};
+use postroom_types::{Mailbox, Timestamp, limit};
 use std::collections::HashMap;
 
 /// The thread that one message makes on its own. `own` tells the mailbox's own addresses, which
@@ -29,6 +29,17 @@ pub(crate) fn single(row: &MessageRow, draft: &Draft, own: impl Fn(&str) -> bool
         archived: false,
         hold: None,
     }
+}
+
+/// Takes out of a message's own sum whatever would be seen of it beside others: the next [`combine`] adds
+/// nothing by it.
+pub(crate) fn hide(one: &mut ThreadRow) {
+    (one.first_at, one.first_num) = (Timestamp::from_ms(i64::MAX), u64::MAX);
+    (one.last_at, one.last_num) = (Timestamp::from_ms(i64::MIN), 0);
+    one.last_inbound_at = None;
+    one.message_count = 0;
+    one.unread_count = 0;
+    one.participants.clear();
 }
 
 /// Author, recipients and copies of one message, each once.
@@ -132,9 +143,14 @@ pub fn aggregate<'a>(
 ) -> Option<ThreadRow> {
     let mut sum: Option<ThreadRow> = None;
     for (row, draft) in messages {
-        let one = single(row, draft, &own);
+        let mut one = single(row, draft, &own);
         match &mut sum {
-            Some(sum) => combine(sum, one),
+            Some(sum) => {
+                if draft.doc.tells_fate {
+                    hide(&mut one);
+                }
+                combine(sum, one);
+            }
             None => sum = Some(one),
         }
     }

@@ -195,6 +195,29 @@ fn is_automatic_subject(subject: &str) -> bool {
     STARTS.iter().any(|start| subject.starts_with(start))
 }
 
+/// Whether the local part of an address is one that programs write from: nobody reads an answer there, or
+/// another program does (RFC 3834 section 2).
+pub fn is_program(local: &str) -> bool {
+    let local = local.to_ascii_lowercase();
+    let bare: String = local.chars().filter(|c| c.is_alphanumeric()).collect();
+    let is_system = matches!(
+        bare.as_str(),
+        "mailerdaemon"
+            | "maildaemon"
+            | "postmaster"
+            | "daemon"
+            | "bounce"
+            | "bounces"
+            | "listserv"
+            | "majordomo"
+    );
+    let is_of_list = local.starts_with("owner-")
+        || ["-request", "-owner", "-bounce", "-bounces"]
+            .iter()
+            .any(|end| local.ends_with(end));
+    is_system || is_of_list || is_no_reply(&local)
+}
+
 fn is_no_reply(local: &str) -> bool {
     let bare: String = local.chars().filter(|c| c.is_alphanumeric()).collect();
     [

@@ -48,7 +48,7 @@ mod word;
 
 use std::collections::HashSet;
 
-pub use automation::HOP_HEADER;
+pub use automation::{HOP_HEADER, is_program};
 pub use html::{VisibleText, html_to_text};
 pub use inspect::{InspectedAttachment, InspectedTriage, InspectedTrust, Inspection, inspect};
 pub use message::{archived_at, snippet};

@@ -168,6 +168,9 @@ pub enum Flag {
     Encrypted,
     /// Something could not be read as it was meant; see the defects.
     ParseDegraded,
+    /// It came to an address with the token of a thread that is not signed for the mailbox, or was not
+    /// looked at because too many were not; it is filed by its header alone.
+    ThreadJoinUnverified,
 }
 
 impl Flag {
@@ -177,6 +180,7 @@ impl Flag {
             Self::BodyTruncated => "body_truncated",
             Self::Encrypted => "encrypted",
             Self::ParseDegraded => "parse_degraded",
+            Self::ThreadJoinUnverified => "thread_join_unverified",
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{StoreError, blob::sync_folder};
 use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use postroom_core::{AddressHash, hex};
-use postroom_types::{Secret, TenantId};
+use postroom_types::{DraftId, Secret, TenantId};
 use sha2::Sha256;
 use std::{fs, io::Write as _, path::Path};
 
@@ -19,6 +19,7 @@ pub struct Subkeys {
     queries: Subkey,
     addresses: Subkey,
     threads: Subkey,
+    etags: Subkey,
     fingerprint: String,
 }
 
@@ -47,6 +48,7 @@ impl Subkeys {
             queries: derive("postroom query hashes v1"),
             addresses: derive("postroom address hashes v1"),
             threads: derive("postroom thread tokens v1"),
+            etags: derive("postroom draft etags v1"),
             fingerprint: hex(fingerprint.expose().get(..16).unwrap_or_default()),
         }
     }
@@ -69,6 +71,15 @@ impl Subkeys {
             &[&tenant.bits().to_be_bytes(), address.as_bytes()],
         );
         mac.first_chunk::<16>().copied().unwrap_or_default()
+    }
+
+    /// A keyed name of one version of a draft, 16 hex digits: nobody guesses it who has not read it.
+    pub fn draft_etag(&self, draft: DraftId, version: u64) -> String {
+        let mac = mac(
+            &self.etags,
+            &[&draft.bits().to_be_bytes(), &version.to_be_bytes()],
+        );
+        hex(mac.get(..8).unwrap_or_default())
     }
 
     /// The key of tokens in reply addresses, which name a thread.

@@ -131,7 +131,7 @@ pub(crate) struct Call {
     /// The operation, as `postroom tools` lists it
     #[arg(value_name = "OPERATION")]
     pub(crate) operation: String,
-    /// Its arguments
+    /// Its arguments: options such as --limit 5, one JSON object, @FILE or - with one
     #[arg(
         value_name = "ARGUMENTS",
         trailing_var_arg = true,

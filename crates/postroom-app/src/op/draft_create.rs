@@ -26,7 +26,11 @@ pub const ROW: Operation = Operation {
     annotations: Annotations::CREATE,
     streams: false,
     dialect: Dialect::Mail,
-    errors: &[ErrorCode::CeilingExceeded, ErrorCode::IdentityNotFound],
+    errors: &[
+        ErrorCode::CeilingExceeded,
+        ErrorCode::IdentityNotFound,
+        ErrorCode::TooManyRecipients,
+    ],
     input: schema::input::<Input>,
     output: schema::output::<Draft>,
     handler: json_handler!(run),

@@ -44,5 +44,5 @@ pub struct Input {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Draft, Failure> {
     let row = drafting::draft(call, input.draft_id).await?;
-    Draft::new(&row)
+    Draft::new(call.room, &row)
 }

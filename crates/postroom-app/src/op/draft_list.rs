@@ -71,7 +71,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let mut rows = read::drafts(store, scope, identity, below, wanted + 1).await?;
     let more = rows.len() > wanted;
     rows.truncate(wanted);
-    let drafts: Result<Vec<Draft>, Failure> = rows.iter().map(Draft::new).collect();
+    let drafts: Result<Vec<Draft>, Failure> =
+        rows.iter().map(|row| Draft::new(call.room, row)).collect();
     let mut data = drafts?;
     let cut = call.for_agent() && view::fit(&mut data, 200, limit::TOOL_RESULT_BYTES);
     let next_cursor = match data.last() {

@@ -61,14 +61,13 @@ pub struct Input {
 const READINGS: usize = 4;
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Value, Failure> {
-    let wanted = input.etag.as_deref().map(drafting::version).transpose()?;
     let mut readings = 1;
     loop {
-        match once(call, &input, wanted).await {
+        match once(call, &input).await {
             // Whoever named no version means the one that is there.
             Err(failure)
                 if failure.code == ErrorCode::Conflict
-                    && wanted.is_none()
+                    && input.etag.is_none()
                     && readings < READINGS =>
             {
                 readings += 1;
@@ -78,8 +77,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Value, Failure> {
     }
 }
 
-/// Sends the draft as it is now, or in the version that is wanted.
-async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Value, Failure> {
+/// Sends the draft as it is now, if that is the one that is meant.
+async fn once(call: &Call<'_>, input: &Input) -> Result<Value, Failure> {
     let (key, id) = (&input.idempotency_key.0, input.draft_id);
     // The draft has gone when the mail was queued: a repeated call finds it by its key.
     if let Some(answer) = sending::repeated(call, key, id).await? {
@@ -92,6 +91,7 @@ async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Val
             return sending::repeated(call, key, id).await?.ok_or(failure);
         }
     };
+    drafting::check_etag(call.room, &row, input.etag.as_deref())?;
     let document = Document::read(&row)?;
     let arguments = document.arguments(key)?;
     let intent = match document.kind {
@@ -111,7 +111,7 @@ async fn once(call: &Call<'_>, input: &Input, wanted: Option<u64>) -> Result<Val
     let fingerprint = sending::draft_fingerprint(call, id)?;
     let sent = SentDraft {
         id,
-        version: wanted.unwrap_or(row.version),
+        version: row.version,
     };
     sending::run(call, intent.of_draft(sent, row.scope), fingerprint).await
 }

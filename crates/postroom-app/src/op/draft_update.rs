@@ -33,6 +33,7 @@ pub const ROW: Operation = Operation {
         ErrorCode::Conflict,
         ErrorCode::DraftNotFound,
         ErrorCode::IdentityNotFound,
+        ErrorCode::TooManyRecipients,
     ],
     input: schema::input::<Input>,
     output: schema::output::<Draft>,
@@ -58,13 +59,11 @@ pub struct Input {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Draft, Failure> {
     let row = drafting::draft(call, input.draft_id).await?;
+    drafting::check_etag(call.room, &row, input.etag.as_deref())?;
     let changed = Changed {
         id: row.id,
-        version: match &input.etag {
-            Some(etag) => drafting::version(etag)?,
-            // Two who change it at once do not undo each other.
-            None => row.version,
-        },
+        // Two who change it at once do not undo each other.
+        version: row.version,
         has_read: input.etag.is_some(),
     };
     let mut document = Document::read(&row)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::sending;
 use crate::{
-    Failure,
+    Failure, Room,
     operation::{self, Call, Operation},
 };
 
@@ -74,14 +74,14 @@ pub struct Draft {
 }
 
 impl Draft {
-    pub(super) fn new(row: &DraftRow) -> Result<Self, Failure> {
+    pub(super) fn new(room: &Room, row: &DraftRow) -> Result<Self, Failure> {
         let document = Document::read(row)?;
         Ok(Self {
             id: row.id,
             identity_id: row.identity_id,
             kind: document.kind,
             mail: document.mail,
-            etag: row.version.to_string(),
+            etag: etag(room, row),
             updated_by: row.saved_by,
             send_scope: row.scope.as_str().to_owned(),
             created_at: row.created_at,
@@ -169,13 +169,23 @@ pub(super) async fn draft(call: &Call<'_>, id: DraftId) -> Result<DraftRow, Fail
         .ok_or_else(|| ErrorCode::DraftNotFound.into())
 }
 
-/// The version that an etag names.
+/// What names the draft as it is now. It tells neither how often it was saved nor what its next one will
+/// be: whoever names it has read it.
+fn etag(room: &Room, row: &DraftRow) -> String {
+    room.store().keys().draft_etag(row.id, row.version)
+}
+
+/// Checks that a caller who names an etag means the draft as it is now.
 ///
 /// # Errors
-/// A bad argument.
-pub(super) fn version(etag: &str) -> Result<u64, Failure> {
-    etag.parse()
-        .map_err(|_| Failure::invalid("etag", "is none of this draft"))
+/// `conflict`.
+pub(super) fn check_etag(room: &Room, row: &DraftRow, named: Option<&str>) -> Result<(), Failure> {
+    match named.is_none_or(|named| named == etag(room, row)) {
+        true => Ok(()),
+        false => Err(Failure::new(ErrorCode::Conflict)
+            .saying("The draft was saved since, or the etag is none of it.")
+            .advising("Read it with draft_get and name the etag that it has now.")),
+    }
 }
 
 /// What a save changes.
@@ -211,7 +221,7 @@ pub(super) async fn save(
         has_read: changed.is_some_and(|changed| changed.has_read),
     };
     match call.room.store().transact(Command::PutDraft(put)).await? {
-        Outcome::Draft(row) => Draft::new(&row),
+        Outcome::Draft(row) => Draft::new(call.room, &row),
         _ => Err(ErrorCode::InternalError.into()),
     }
 }

@@ -105,6 +105,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Identity, Failure> {
             .map(|purpose| (!purpose.is_empty()).then_some(purpose)),
         owner: input.owner.map(|owner| Some(owner.into_row())),
         metadata: input.metadata,
+        pause_reason: None,
     };
     let command = Command::UpdateIdentity(UpdateIdentity {
         tenant: call.scope()?.tenant(),

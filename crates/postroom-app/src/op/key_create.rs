@@ -67,7 +67,7 @@ pub struct Input {
     #[schemars(length(max = 16))]
     replay_targets: Option<Vec<String>>,
     /// To whom it may write, with `messages:send`: `thread` answers those who take part in a thread (an identity key's
-    /// default), `known` also writes to people the mailbox has exchanged mail with, `anyone` to everybody (the default
+    /// default), `known` also writes to people the mailbox has written to before, `anyone` to everybody (the default
     /// of wider keys).
     send_scope: Option<SendScope>,
     /// Says that a key may read text of strangers (mail, events, todos, attachments, found or in lists) and write to
@@ -89,7 +89,7 @@ pub struct Input {
 pub enum SendScope {
     /// In a thread, to those who take part in it.
     Thread,
-    /// Also to people the mailbox has exchanged mail with.
+    /// Also to people the mailbox has written to before.
     Known,
     /// To everybody.
     Anyone,

@@ -25,11 +25,18 @@ pub(super) fn entry(tenant: TenantId, kind: Kind, text: &str) -> Result<ListEntr
         }
         None => Address::parse(text).map(|address| super::sending::full(&address)),
     };
+    let invalid = || {
+        Failure::new(ErrorCode::AddressInvalid)
+            .advising("Give local@domain, or a whole domain as @example.com.")
+    };
     let entry = whole.map_err(|error| match error {
         AddressError::Unsupported => Failure::new(ErrorCode::AddressUnsupported),
-        AddressError::Invalid | AddressError::TooLong => Failure::new(ErrorCode::AddressInvalid)
-            .advising("Give local@domain, or a whole domain as @example.com."),
+        AddressError::Invalid | AddressError::TooLong => invalid(),
     })?;
+    // It is a sign that an address may have; here somebody means all of a domain by it.
+    if entry.contains('*') {
+        return Err(invalid());
+    }
     Ok(ListEntry {
         tenant,
         direction: ListDirection::Send,
@@ -54,6 +61,11 @@ mod tests {
             ("ann+tag@room.example", Some("ann+tag@room.example")),
             ("room.example", None),
             ("@", None),
+            ("@@room.example", None),
+            ("*@room.example", None),
+            ("@*.example", None),
+            ("ann", None),
+            ("ann@", None),
             ("", None),
         ] {
             let found = entry(tenant, Kind::Block, text).ok();

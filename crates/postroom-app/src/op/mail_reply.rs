@@ -20,7 +20,8 @@ pub const ROW: Operation = Operation {
     name: "mail_reply",
     title: "Answer a mail",
     description: "Answer a message in its thread; recipients, subject and threading are filled in. It goes to the author, and to \
-        Reply-To instead only where that is safe; `reply_all` adds the other recipients, never blind copies. A reply to a mail \
+        Reply-To instead only where that is safe; `reply_all` adds the other recipients, never blind copies; \
+        where the mailbox itself got a blind copy it adds nobody, for they may not learn of it. A reply to a mail \
         of your own goes to its recipients again. Take a new `idempotency_key` for each new answer and the same one when you \
         repeat a call. Use kind `auto_reply` when nobody decided on this very answer; automated mail is never answered \
         so. Then mail_wait with `thread_id` waits for what comes back.",

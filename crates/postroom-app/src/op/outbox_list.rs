@@ -51,7 +51,8 @@ pub struct Input {
     /// Only mail of this mailbox: its id or an address of it.
     #[schemars(length(max = 254))]
     identity: Option<String>,
-    /// Only mail that is this far.
+    /// Only mail that is this far, or that as a whole came to this: `done` has every mail that its transport
+    /// answered for, whatever it came to.
     state: Option<State>,
     /// Mails per page.
     #[serde(default = "default_limit")]
@@ -81,16 +82,49 @@ pub enum State {
     Uncertain,
     /// Somebody took it back.
     Canceled,
+    /// Its transport took it.
+    Submitted,
+    /// It arrived.
+    Delivered,
+    /// A recipient's server took it not yet.
+    Deferred,
+    /// It came back.
+    Bounced,
+    /// A recipient called it spam.
+    Complained,
+    /// The transport refused it.
+    Rejected,
+    /// It was given up.
+    Failed,
+    /// It was for nobody who may be written to.
+    Suppressed,
 }
 
-impl From<State> for SendState {
-    fn from(state: State) -> Self {
-        match state {
-            State::Queued => Self::Queued,
-            State::Claimed => Self::Claimed,
-            State::Done => Self::Done,
-            State::Uncertain => Self::Uncertain,
-            State::Canceled => Self::Canceled,
+impl State {
+    /// How far a send is that it names.
+    fn progress(self) -> Option<SendState> {
+        match self {
+            Self::Queued => Some(SendState::Queued),
+            Self::Claimed => Some(SendState::Claimed),
+            Self::Done => Some(SendState::Done),
+            Self::Uncertain => Some(SendState::Uncertain),
+            Self::Canceled => Some(SendState::Canceled),
+            _ => None,
+        }
+    }
+
+    /// What became of a mail that it names.
+    fn outcome(self) -> Option<MessageStatus> {
+        match self {
+            Self::Submitted => Some(MessageStatus::Submitted),
+            Self::Delivered => Some(MessageStatus::Delivered),
+            Self::Deferred => Some(MessageStatus::Deferred),
+            Self::Bounced => Some(MessageStatus::Bounced),
+            Self::Complained => Some(MessageStatus::Complained),
+            Self::Rejected => Some(MessageStatus::Rejected),
+            Self::Failed => Some(MessageStatus::Failed),
+            Self::Suppressed => Some(MessageStatus::Suppressed),
+            _ => None,
         }
     }
 }
@@ -169,7 +203,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let wanted = input.limit as usize;
     let filter = SendFilter {
         identity,
-        state: input.state.map(SendState::from),
+        state: input.state.and_then(State::progress),
+        status: input.state.and_then(State::outcome),
         below,
         limit: wanted + 1,
     };

@@ -7,7 +7,7 @@ use postroom_types::{
 };
 use postroom_webhook::{Provider, provider};
 
-use super::sourcing::{ACTOR_NOTE, GivenActors, check_queue, sealed};
+use super::sourcing::{ACTOR_NOTE, GivenActors, check_queue, is_agents, sealed};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -133,7 +133,10 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     } = first_secret(row, input.signing_secret)?;
     let token = store.mint_token()?;
     let url = ingest_url(call.room, token.token.expose());
-    let trust_mode = trust_mode(row);
+    let trust_mode = match is_agents(call, row.name) {
+        true => TrustMode::Agent,
+        false => trust_mode(row),
+    };
     let create = CreateSource {
         tenant,
         identity,

@@ -3,7 +3,7 @@
 use postroom_core::{Command, Outcome, RotateSource, SecretOrigin};
 use postroom_types::{Dialect, ErrorCode, Level, Permission, SourceId, TenantId};
 
-use super::sourcing::{provider_of, sealed, source_in_reach};
+use super::sourcing::{is_agents, provider_of, sealed, source_in_reach};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -77,6 +77,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         scope: *call.scope()?,
         source: source.id,
         token: store.seal_token(tenant, &token)?,
+        by_agent: is_agents(call, &source.provider),
         secret: minted
             .as_ref()
             .map(|secret| sealed(store, tenant, secret))

@@ -5,7 +5,7 @@ use postroom_types::{
     Dialect, ErrorCode, Level, Permission, Secret, SourceId, TenantId, Timestamp,
 };
 
-use super::sourcing::{provider_of, sealed, source_in_reach};
+use super::sourcing::{is_agents, provider_of, sealed, source_in_reach};
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
@@ -116,6 +116,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         source: source.id,
         secret: sealed(store, source.tenant_id, &secret)?,
         keep_previous_ms,
+        by_agent: is_agents(call, &source.provider),
     });
     let Outcome::Source(row) = store.transact(command).await? else {
         return Err(ErrorCode::InternalError.into());

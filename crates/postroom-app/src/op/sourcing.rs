@@ -6,7 +6,7 @@ use postroom_core::{
 };
 use postroom_store::{Store, read};
 use postroom_types::{
-    Dialect, ErrorCode, Secret, SourceId, TenantId,
+    Dialect, ErrorCode, Level, Secret, SourceId, TenantId,
     limit::{TRUSTED_ACTOR_BYTES, TRUSTED_ACTORS},
 };
 use schemars::JsonSchema;
@@ -21,6 +21,12 @@ use crate::{
 /// What a source of a forge says of itself when nobody said whom to trust.
 pub(super) const ACTOR_NOTE: &str =
     "Whoever can act there opens work here; name trusted_actors to hold back what others do.";
+
+/// Whether the key of a mailbox's own agent makes, gives or is shown what the mail of a source is verified
+/// with. Such a key could sign mail of anybody.
+pub(super) fn is_agents(call: &Call<'_>, provider: &str) -> bool {
+    call.actor.level == Level::Identity && postroom_webhook::inbound::source(provider).is_some()
+}
 
 /// Whose deliveries are trusted, as a caller says it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]

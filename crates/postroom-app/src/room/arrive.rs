@@ -177,7 +177,7 @@ impl Room {
                 });
             let told: Vec<_> = arrivals
                 .iter()
-                .filter(|arrive| arrive.verified)
+                .filter(|arrive| arrive.verified && arrive.trust_mode.vouches())
                 .filter_map(|arrive| {
                     let row = &door.row;
                     let reporter = row
@@ -191,7 +191,7 @@ impl Room {
                 Ok(outcomes) => {
                     // Of a repeated delivery too: the first one's report may not have been noted, and
                     // saying the same again changes nothing.
-                    if let Err(error) = reports::record_told(&self.store, told, self.now()).await {
+                    if let Err(error) = reports::record_told(self, told).await {
                         tracing::error!(%error, "a provider's report could not be noted");
                         return answer::unavailable();
                     }

@@ -166,6 +166,7 @@ async fn make(room: &Room, event: &EventRow) -> Result<Made, StoreError> {
         Err(made) => return Ok(made),
     };
     let trust_mode = match event.trust_mode {
+        TrustMode::Agent => TrustMode::Agent,
         TrustMode::Signed if carried => TrustMode::Signed,
         _ => TrustMode::Token,
     };
@@ -272,7 +273,10 @@ async fn deliver(
     for (recipient, outcome) in recipients.into_iter().zip(outcomes) {
         let made = match outcome.message_id {
             Some(known) => Some(known),
-            None => ingest(room, message, recipient, outcome.event_id, raw.clone()).await?,
+            None => {
+                let bytes = (raw.clone(), trust_mode);
+                ingest(room, message, recipient, outcome.event_id, bytes).await?
+            }
         };
         first = first.or(made);
     }
@@ -285,13 +289,15 @@ async fn ingest(
     message: &InboundMessage,
     recipient: Recipient,
     event_id: u64,
-    raw: Vec<u8>,
+    (raw, trust_mode): (Vec<u8>, TrustMode),
 ) -> Result<Option<MessageId>, StoreError> {
     let sender = message.envelope_from.clone();
     let delivered_to = recipient.delivered_to.clone();
     let read = tokio::task::spawn_blocking(move || {
         let parsed = postroom_mail::parse_enveloped(&raw, sender.as_deref());
-        Draft::new(parsed, delivered_to)
+        let mut draft = Draft::new(parsed, delivered_to);
+        draft.doc.unvouched = !trust_mode.vouches();
+        draft
     });
     let Ok(draft) = read.await else {
         return Ok(None);

@@ -13,19 +13,20 @@ use std::{
 };
 
 use postroom_core::{Command, Draft, EventRow, FailEvent, Ingest, Outcome, Refusal};
-use postroom_mail::dsn::Report;
+use postroom_mail::{Flag, dsn::Report};
 use postroom_search::Doc;
 use postroom_store::{
     StoreError, Wake,
     read::{self, KeptBytes},
 };
-use postroom_types::{TenantId, ThreadId};
+use postroom_types::TenantId;
 
 use super::{
     Room,
     indexing::{attachments_of, searchable},
     mail_rules::{MailSources, Ready},
-    reports, tokens,
+    reports,
+    tokens::{self, Filing},
 };
 use crate::clock::monotonic;
 
@@ -101,8 +102,8 @@ async fn round(
     let next = (last.tenant_id, last.id);
     let tenants: BTreeSet<TenantId> = events.iter().map(|event| event.tenant_id).collect();
     sources.refresh(room, &tenants).await?;
-    let threads = tokens::threads(room, &events).await?;
-    let mut threads = threads.into_iter();
+    let filings = tokens::filings(room, &events).await?;
+    let mut filings = filings.into_iter();
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
     let mut prepared = Vec::with_capacity(events.len());
     for some in read_together(&events) {
@@ -110,7 +111,7 @@ async fn round(
         let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
         let ready = some
             .iter()
-            .map(|event| (sources.of(event), threads.next().flatten()));
+            .map(|event| (sources.of(event), filings.next().unwrap_or_default()));
         let mut waiting: Vec<_> = some
             .iter()
             .cloned()
@@ -125,8 +126,8 @@ async fn round(
             lane.push(tokio::task::spawn_blocking(move || {
                 waiting
                     .into_iter()
-                    .map(|((event, kept), (source, thread))| {
-                        prepare(event, kept, source.as_deref(), thread)
+                    .map(|((event, kept), (source, filing))| {
+                        prepare(event, kept, source.as_deref(), filing)
                     })
                     .collect::<Vec<_>>()
             }));
@@ -142,7 +143,14 @@ async fn round(
     let told: Vec<_> = told
         .filter_map(|(event, prepared)| Some((event, prepared.report.take()?)))
         .collect();
-    reports::record(room, told).await?;
+    let matched = reports::record(room, told).await?;
+    for (event, prepared) in events.iter().zip(&mut prepared) {
+        if matched.contains(&(event.tenant_id, event.id))
+            && let Command::Ingest(ingest) = &mut prepared.command
+        {
+            ingest.draft.doc.tells_fate = true;
+        }
+    }
     let (commands, docs): (Vec<_>, Vec<_>) = prepared
         .into_iter()
         .map(|prepared| (prepared.command, prepared.doc))
@@ -216,7 +224,7 @@ fn prepare(
     event: EventRow,
     kept: Option<KeptBytes>,
     source: Option<&Ready>,
-    thread: Option<ThreadId>,
+    filing: Filing,
 ) -> Prepared {
     let Some(identity) = event.identity_id else {
         return fail(&event, "it belongs to no mailbox").into();
@@ -233,7 +241,10 @@ fn prepare(
     let read = catch_unwind(AssertUnwindSafe(|| {
         let parsed = postroom_mail::parse_enveloped(&raw, event.mail_from.as_deref());
         let mut draft = Draft::new(parsed, event.delivered_to.clone());
-        draft.thread = thread;
+        draft.thread = filing.thread;
+        if filing.unverified {
+            draft.doc.flags.push(Flag::ThreadJoinUnverified);
+        }
         draft.doc.unvouched = !event.trust_mode.vouches();
         let attachments = attachments_of(&raw, &draft.doc.attachments);
         let doc = searchable(&draft.doc, attachments);

@@ -13,11 +13,11 @@ use std::{sync::Arc, time::Duration};
 
 use postroom_core::{Command, ExpireClaims};
 use postroom_store::{StoreError, read};
-use postroom_types::limit;
+use postroom_types::{Timestamp, limit};
 
 use super::Room;
 use crate::transport::Transport;
-use breaker::Breakers;
+pub(super) use breaker::Breakers;
 
 /// How often claims that nobody speaks for are looked for.
 const EXPIRY: Duration = Duration::from_secs(30);
@@ -27,11 +27,7 @@ pub(super) async fn run(room: Arc<Room>) {
         tracing::error!("no randomness: nothing is sent");
         return;
     };
-    let outbox = Arc::new(Outbox {
-        process,
-        breakers: Breakers::default(),
-        room,
-    });
+    let outbox = Arc::new(Outbox { process, room });
     for transport in outbox.room.transports() {
         let (name, at_once) = (transport.name(), transport.at_once());
         let lane = lane::run(Arc::clone(&outbox), name, at_once);
@@ -44,7 +40,6 @@ struct Outbox {
     room: Arc<Room>,
     /// Names this process in its claims.
     process: u128,
-    breakers: Breakers,
 }
 
 impl Outbox {
@@ -88,6 +83,12 @@ impl Room {
         let inside = self.transport_for(true);
         let outside = Some(&self.transport).filter(|outside| outside.name() != inside.name());
         std::iter::once(inside).chain(outside)
+    }
+
+    /// Until when the operator's transport is left alone.
+    pub(crate) fn transport_paused_until(&self) -> Option<Timestamp> {
+        let name = self.transport.name();
+        self.breakers.paused_until(name, self.now())
     }
 
     /// Whether no other process can use the database.

@@ -1,18 +1,18 @@
 //! What comes back about mail that was sent: status notifications, and what providers tell.
 
 use postroom_core::{
-    BounceType, Command, DeliveryEvent, DeliveryReport, DeliverySubject, EventRow, Outcome,
-    Reporter,
+    BounceType, Command, DeliveryEvent, DeliveryReport, DeliverySubject, DeliveryUpdate, EventRow,
+    Outcome, Reporter,
 };
 use postroom_mail::{
     Kind,
     dsn::{self, Fate, Report},
 };
-use postroom_store::{Store, StoreError, read};
-use postroom_types::{MessageId, Reach, TenantId, TenantScope, Timestamp, limit};
+use postroom_store::{StoreError, read};
+use postroom_types::{MessageId, Reach, TenantId, TenantScope, limit};
 use serde_json::Value;
 
-use super::Room;
+use super::{Room, abuse};
 
 /// Reads what a mail says of one that was sent. Only what came with the null sender, as reports do
 /// (RFC 3464 section 2), is believed: an answer that quotes a bounce is none, and neither is what an agent put in.
@@ -22,9 +22,14 @@ pub(super) fn read(event: &EventRow, raw: &[u8], kind: Kind) -> Option<Report> {
     is_report.then(|| dsn::read(raw)).flatten()
 }
 
-/// Notes what reports say of the deliveries of their mailboxes' own mail.
-pub(super) async fn record(room: &Room, told: Vec<(&EventRow, Report)>) -> Result<(), StoreError> {
+/// Notes what reports say of the deliveries of their mailboxes' own mail; the events of those that spoke
+/// of any.
+pub(super) async fn record(
+    room: &Room,
+    told: Vec<(&EventRow, Report)>,
+) -> Result<Vec<(TenantId, u64)>, StoreError> {
     let mut reports = Vec::new();
+    let mut matched = Vec::new();
     for (event, report) in told {
         let (Some(identity), Some(original)) = (event.identity_id, &report.original_message_id)
         else {
@@ -33,6 +38,7 @@ pub(super) async fn record(room: &Room, told: Vec<(&EventRow, Report)>) -> Resul
         let scope = TenantScope::granted(event.tenant_id, Reach::Identity(identity));
         let sent = read::sent_message(&room.store, &scope, identity, original).await?;
         let Some(message) = sent else { continue };
+        matched.push((event.tenant_id, event.id));
         reports.extend(report.recipients.iter().map(|recipient| DeliveryReport {
             tenant: event.tenant_id,
             reporter: Reporter::Mail,
@@ -49,14 +55,27 @@ pub(super) async fn record(room: &Room, told: Vec<(&EventRow, Report)>) -> Resul
             reason: recipient.diagnostic.clone(),
         }));
     }
-    match reports.is_empty() {
-        true => Ok(()),
-        false => room
-            .store
-            .transact(Command::RecordDeliveries(reports))
-            .await
-            .map(drop),
+    if !reports.is_empty() {
+        note(room, reports).await?;
     }
+    Ok(matched)
+}
+
+/// Notes reports, and looks at the mailboxes that they speak ill of.
+async fn note(
+    room: &Room,
+    reports: Vec<DeliveryReport>,
+) -> Result<Vec<DeliveryUpdate>, StoreError> {
+    let mut all = Vec::with_capacity(reports.len());
+    for some in reports.chunks(limit::SEND_BATCH) {
+        let command = Command::RecordDeliveries(some.to_vec());
+        let Outcome::DeliveriesRecorded(updates) = room.store.transact(command).await? else {
+            return Err(StoreError::Damaged("reports that have no answer"));
+        };
+        abuse::watch(room, some, &updates).await?;
+        all.extend(updates);
+    }
+    Ok(all)
 }
 
 /// What a provider's verified delivery says of a mail that was sent through it.
@@ -160,26 +179,11 @@ fn reports_of(
 ///
 /// # Errors
 /// [`StoreError`]: nothing may have been noted, and the provider has to be asked to tell again.
-pub(super) async fn record_told(
-    store: &Store,
-    told: Vec<Told>,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+pub(super) async fn record_told(room: &Room, told: Vec<Told>) -> Result<(), StoreError> {
     for told in &told {
-        let commands: Vec<Command> = told
-            .reports
-            .chunks(limit::SEND_BATCH)
-            .map(|some| Command::RecordDeliveries(some.to_vec()))
-            .collect();
-        let mut known = false;
-        for answer in store.transact_all(commands).await? {
-            let outcome = answer.map_err(StoreError::Refused)?;
-            if let Outcome::DeliveriesRecorded(updates) = outcome {
-                known |= updates.iter().any(|update| update.message_id.is_some());
-            }
-        }
-        if !known {
-            reconcile(store, told, now).await?;
+        let updates = note(room, told.reports.clone()).await?;
+        if updates.iter().all(|update| update.message_id.is_none()) {
+            reconcile(room, told).await?;
         }
     }
     Ok(())
@@ -187,7 +191,8 @@ pub(super) async fn record_told(
 
 /// Settles the one send whose answer was lost that a report can be about: the same author, the same
 /// recipients, the very subject, not long ago. Where several could be meant, none is.
-async fn reconcile(store: &Store, told: &Told, now: Timestamp) -> Result<(), StoreError> {
+async fn reconcile(room: &Room, told: &Told) -> Result<(), StoreError> {
+    let (store, now) = (&room.store, room.now());
     let (Some(from), Some(subject), Some(first)) =
         (&told.from, &told.subject, told.reports.first())
     else {
@@ -231,8 +236,7 @@ async fn reconcile(store: &Store, told: &Told, now: Timestamp) -> Result<(), Sto
         ..report.clone()
     };
     let reports = told.reports.iter().map(about).collect();
-    let command = Command::RecordDeliveries(reports);
-    store.transact(command).await.map(drop)
+    note(room, reports).await.map(drop)
 }
 
 #[cfg(test)]

@@ -47,6 +47,11 @@ impl Checker {
         if validator.is_valid(value) {
             return Ok(());
         }
+        if dialect == Dialect::Mail
+            && let Some(most) = too_many_recipients(validator, value)
+        {
+            return Err(Failure::new(ErrorCode::TooManyRecipients).with("max", most));
+        }
         let errors: Vec<Value> = validator
             .iter_errors(value)
             .flat_map(|error| entries(&error))
@@ -58,6 +63,22 @@ impl Checker {
         };
         Err(Failure::new(code).with("errors", errors))
     }
+}
+
+/// The most recipients that a list takes, when nothing but the length of such lists is wrong: that has a
+/// code of its own, here as where the policy's bound is passed.
+fn too_many_recipients(validator: &Validator, value: &Value) -> Option<u64> {
+    let mut most = None;
+    for error in validator.iter_errors(value) {
+        let path = error.instance_path().as_str();
+        match error.kind() {
+            ValidationErrorKind::MaxItems { limit } if matches!(path, "/to" | "/cc" | "/bcc") => {
+                most = Some(*limit);
+            }
+            _ => return None,
+        }
+    }
+    most
 }
 
 /// `path` in the form `to.0.address`, and words about what the schema asks for.

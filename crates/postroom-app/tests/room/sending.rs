@@ -5,7 +5,7 @@ use postroom_app::{
     Actor, Failure, Reply,
     operation::{Surface, find},
 };
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, limit};
 use serde_json::{Value, json};
 
 use crate::world::{MAILBOX, PATIENCE, World, mail, on_both};
@@ -311,7 +311,15 @@ fn a_draft_is_sent_as_it_was_read_or_as_it_is() {
         assert_eq!(code, ErrorCode::Conflict);
         stale["etag"] = json!("x");
         let code = refused(&world, &wide, "draft_send", stale).await;
-        assert_eq!(code, ErrorCode::InvalidRequest);
+        assert_eq!(code, ErrorCode::Conflict);
+        // The number of a save names nothing.
+        for guess in ["1", "2", ""] {
+            let guessed = json!({
+                "identity": MAILBOX, "draft_id": kept["id"], "mail": {"subject": "X"}, "etag": guess,
+            });
+            let code = refused(&world, &wide, "draft_update", guessed).await;
+            assert_eq!(code, ErrorCode::Conflict, "{guess}");
+        }
         let mut fresh = sending(&kept, "a");
         fresh["etag"] = changed["etag"].clone();
         let sent = ok(&world, &wide, "draft_send", fresh).await;
@@ -406,14 +414,46 @@ fn mails_of_ours_in_a_row_are_no_loop_and_a_header_silences_nobody() {
             let more = json!({"to": [ANN], "subject": "S", "text": "T", "thread_id": answered["thread_id"], "idempotency_key": format!("n{n}")});
             ok(&world, &narrow, "mail_send", more).await;
         }
-        // As many as it says may have answered each other by now.
-        let more = format!("{hop}References: <m1@shore.example>\r\n");
-        world.receive(&mail(2, "Again", "x", &more)).await;
-        let again = seen(&world, "Again").await;
-        assert_eq!(again["thread_id"], asked["thread_id"]);
-        let answer = json!({"message_id": again["id"], "text": "T", "idempotency_key": "again"});
-        let code = refused(&world, &narrow, "mail_reply", answer).await;
-        assert_eq!(code, ErrorCode::LoopDetected);
+        // What strangers say that they answered stops nobody, however many they are.
+        for n in 2..14 {
+            let more = format!("{hop}References: <m1@shore.example>\r\n");
+            let subject = format!("Again {n}.");
+            world.receive(&mail(n, &subject, "x", &more)).await;
+            let again = seen(&world, &subject).await;
+            assert_eq!(again["thread_id"], asked["thread_id"]);
+            let answer = json!({"message_id": again["id"], "text": "T", "idempotency_key": format!("again{n}"), "kind": "transactional"});
+            if n == 2 || n == 13 {
+                let more = json!({"to": [ANN], "subject": "S", "text": "T", "thread_id": again["thread_id"], "idempotency_key": format!("more{n}")});
+                ok(&world, &narrow, "mail_send", more).await;
+            }
+            if n == 13 {
+                ok(&world, &narrow, "mail_reply", answer).await;
+            }
+        }
+        let thread = json!({"thread_id": asked["thread_id"]});
+        let thread = world.call("mail_get_thread", thread).await;
+        assert_eq!(thread["thread"]["hold"], Value::Null, "{thread}");
+        // Mails that do answer each other stop all the same.
+        let mut stopped = false;
+        for n in 14..40 {
+            let more = format!(
+                "X-Postroom-Hop: {}\r\nReferences: <m1@shore.example>\r\n",
+                n
+            );
+            let subject = format!("Round {n}.");
+            world.receive(&mail(n, &subject, "x", &more)).await;
+            let again = seen(&world, &subject).await;
+            let answer = json!({"message_id": again["id"], "text": "T", "idempotency_key": format!("round{n}")});
+            match call(&world, &narrow, "mail_reply", answer).await {
+                Ok(_) => {}
+                Err(failure) => {
+                    assert_eq!(failure.code, ErrorCode::LoopDetected);
+                    stopped = true;
+                    break;
+                }
+            }
+        }
+        assert!(stopped);
         world.room.close().await;
     });
 }
@@ -435,6 +475,202 @@ fn a_detail_leads_past_no_suppression() {
             let sent = ok(&world, &wide, "mail_send", send).await;
             assert_eq!(sent["deliveries"][0]["status"], status, "{to}");
         }
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_blind_copy_is_answered_to_its_author_alone() {
+    on_both(async |world| {
+        owned(&world).await;
+        let to = |number: usize, to: &str, more: &str| {
+            let line = format!("To: Desk <{MAILBOX}>");
+            mail(number, &format!("Copy {number}."), "x", more).replace(&line, &format!("To: {to}"))
+        };
+        let desk_too = format!("bo@shore.example, {MAILBOX}");
+        for (number, (to, all)) in [
+            (to(1, "bo@shore.example", ""), &[ANN][..]),
+            (
+                to(2, "bo@shore.example", "Cc: cy@shore.example\r\n"),
+                &[ANN][..],
+            ),
+            (to(3, &desk_too, ""), &[ANN, "bo@shore.example"][..]),
+            // A list names nobody to whom it writes.
+            (
+                to(4, "all@shore.example", "List-Id: <all.shore.example>\r\n"),
+                &[ANN, "all@shore.example"][..],
+            ),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            world.receive(&to).await;
+            let came = seen(&world, &format!("Copy {}.", number + 1)).await;
+            let answer = json!({
+                "message_id": came["id"], "reply_all": true, "text": "T", "idempotency_key": format!("k{number}"),
+            });
+            let answered = world.call("mail_reply", answer).await;
+            let reached: Vec<_> = answered["deliveries"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .filter_map(|one| one["address"].as_str())
+                .collect();
+            assert_eq!(reached, all, "{answered}");
+        }
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_source_of_mail_whose_secret_an_agent_knows_vouches_for_nobody() {
+    on_both(async |world| {
+        let tenant = Actor::local_tenant(world.tenant());
+        let wanted = json!({
+            "name": "k", "level": "identity", "permissions": ["sources:manage", "messages:read"],
+        });
+        let made = world.call("key_create", wanted).await;
+        let secret = made["secret"].as_str().expect("a secret");
+        let agent = world.room.authenticate(secret).await.expect("a key");
+        let source = |kind: &str| json!({"source_type": kind, "target_queue": "mail"});
+        let trust = |source: &Value| source["trust_mode"].as_str().expect("a word").to_owned();
+        for (kind, own, theirs) in [
+            ("cloudflare-email", "agent", "signed"),
+            ("postmark", "agent", "token"),
+            ("resend", "agent", "signed"),
+            // What carries no mail names nobody who could be written to.
+            ("stripe", "signed", "signed"),
+        ] {
+            let made = ok(&world, &agent, "source_create", source(kind)).await;
+            assert_eq!(trust(&made), own, "{kind}");
+            let mut of_mailbox = source(kind);
+            of_mailbox["identity"] = json!(MAILBOX);
+            let made = ok(&world, &tenant, "source_create", of_mailbox).await;
+            assert_eq!(trust(&made), theirs, "{kind}");
+            // Whoever is shown the next secret knows it.
+            let id = json!({"source_id": made["source_id"]});
+            ok(&world, &agent, "source_rotate", id.clone()).await;
+            ok(&world, &tenant, "source_rotate", id).await;
+            let listed = ok(&world, &tenant, "source_list", json!({})).await;
+            let rotated = listed["sources"].as_array().expect("a list").iter();
+            let rotated = rotated.filter(|one| one["source_id"] == made["source_id"]);
+            let rotated: Vec<String> = rotated.map(trust).collect();
+            assert_eq!(rotated, [own], "{kind}");
+        }
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn too_many_recipients_have_one_code_wherever_the_bound_is() {
+    on_both(async |world| {
+        owned(&world).await;
+        let wide = agent(&world, "anyone").await;
+        for (count, max) in [(11, 10), (50, 49), (60, 49)] {
+            let to: Vec<String> = (0..count).map(|n| format!("a{n}@far.example")).collect();
+            let send = json!({"to": to, "subject": "S", "text": "T", "idempotency_key": "k"});
+            let failure = call(&world, &wide, "mail_send", send)
+                .await
+                .expect_err("too many");
+            assert_eq!(failure.code, ErrorCode::TooManyRecipients, "{count}");
+            assert_eq!(failure.details["max"], max, "{count}");
+        }
+        // Something else is wrong as well.
+        let to: Vec<String> = (0..60).map(|n| format!("a{n}@far.example")).collect();
+        let send = json!({"to": to, "text": "T", "idempotency_key": "k"});
+        let code = refused(&world, &wide, "mail_send", send).await;
+        assert_eq!(code, ErrorCode::InvalidRequest);
+        world.room.close().await;
+    });
+}
+
+#[test]
+fn a_mailbox_whose_mail_comes_back_too_often_is_paused_until_somebody_resumes_it() {
+    on_both(async |world| {
+        owned(&world).await;
+        let tenant = Actor::local_tenant(world.tenant());
+        let bounced = async |n: usize| {
+            let to = format!("a{n}@gone.example");
+            let send = json!({"to": [to], "subject": "S", "text": "T", "idempotency_key": format!("s{n}")});
+            let sent = world.call("mail_send", send).await;
+            let id = json!({"message_id": sent["id"]});
+            let until = async |wanted: &str| {
+                let reached = tokio::time::timeout(PATIENCE, async {
+                    while world.call("mail_get_message", id.clone()).await["status"] != wanted {
+                        tokio::task::yield_now().await;
+                    }
+                });
+                reached.await.expect(wanted);
+            };
+            until("submitted").await;
+            let report = format!(
+                "From: MAILER-DAEMON@gone.example\r\nTo: {MAILBOX}\r\nSubject: Returned {n}.\r\nMIME-Version: 1.0\r\n\
+                 Message-ID: <r{n}@gone.example>\r\nAuto-Submitted: auto-replied\r\n\
+                 Content-Type: multipart/report; report-type=delivery-status; boundary=b\r\n\r\n--b\r\n\
+                 Content-Type: text/plain\r\n\r\nx\r\n--b\r\nContent-Type: message/delivery-status\r\n\r\n\
+                 Reporting-MTA: dns; gone.example\r\n\r\nFinal-Recipient: rfc822; {to}\r\nAction: failed\r\n\
+                 Status: 5.1.1\r\n\r\n--b\r\nContent-Type: text/rfc822-headers\r\n\r\nMessage-ID: <{}>\r\n\r\n--b--\r\n",
+                sent["rfc_message_id"].as_str().expect("an id")
+            );
+            put_in(&world, &tenant, &report, json!({"mail_from": ""})).await;
+            until("bounced").await;
+            sent
+        };
+        let mut last = Value::Null;
+        for n in 0..=limit::BOUNCES {
+            last = bounced(n).await;
+        }
+        let paused = tokio::time::timeout(PATIENCE, async {
+            while world.call("identity_get", json!({})).await["status"] != "paused" {
+                tokio::task::yield_now().await;
+            }
+        });
+        paused.await.expect("paused");
+        let send = json!({"to": [ANN], "subject": "S", "text": "T", "idempotency_key": "more"});
+        let failure = world
+            .try_call("mail_send", send.clone())
+            .await
+            .expect_err("paused");
+        assert_eq!(failure.code, ErrorCode::IdentityPaused);
+        assert_eq!(failure.details["reason"], "abuse_threshold");
+        world
+            .call("identity_update", json!({"status": "active"}))
+            .await;
+        world.call("mail_send", send).await;
+        // What was looked at does not count again.
+        bounced(limit::BOUNCES + 1).await;
+        assert_eq!(
+            world.call("identity_get", json!({})).await["status"],
+            "active"
+        );
+
+        // A report is in the thread of its mail, and nobody has to read it or is waited for by it.
+        let thread = json!({"thread_id": last["thread_id"]});
+        let thread = world.call("mail_get_thread", thread).await;
+        let kinds = thread["messages"].as_array().expect("a list").iter();
+        let kinds: Vec<_> = kinds
+            .map(|one| one["kind"].as_str().expect("a word"))
+            .collect();
+        assert_eq!(kinds, ["transactional", "dsn"], "{thread}");
+        let unread = world
+            .call("mail_list_threads", json!({"is_unread": true}))
+            .await;
+        assert_eq!(unread["data"], json!([]));
+        let wait = json!({"since": EPOCH, "timeout_seconds": 1});
+        assert_eq!(world.call("mail_wait", wait).await["timed_out"], true);
+        let wait = json!({"since": EPOCH, "from": "@gone.example", "timeout_seconds": 60});
+        let told = world.call("mail_wait", wait).await;
+        assert_eq!(told["message"]["kind"], "dsn");
+        // By what came back it is found.
+        let outbox = json!({"state": "bounced", "limit": 100});
+        let found = ok(&world, &tenant, "outbox_list", outbox).await;
+        assert_eq!(
+            found["data"].as_array().expect("a list").len(),
+            limit::BOUNCES + 2
+        );
+        let outbox = json!({"state": "delivered"});
+        let found = ok(&world, &tenant, "outbox_list", outbox).await;
+        assert_eq!(found["data"], json!([]));
         world.room.close().await;
     });
 }

@@ -65,6 +65,9 @@ pub struct RotateSource {
     pub token: SealedToken,
     /// The new secret of a source whose secret we make; `None` leaves secrets as they are.
     pub secret: Option<SealedSecret>,
+    /// Whether it is a source of mail and the key of a mailbox's own agent asks, which is shown what the
+    /// mail is verified with: from then on that vouches for nobody ([`TrustMode::Agent`]).
+    pub by_agent: bool,
 }
 
 /// See [`crate::Command::SetSourceSecret`].
@@ -78,6 +81,8 @@ pub struct SetSourceSecret {
     pub secret: SealedSecret,
     /// How long the one before goes on, 0 to 24 hours, milliseconds.
     pub keep_previous_ms: u64,
+    /// See [`RotateSource::by_agent`].
+    pub by_agent: bool,
 }
 
 /// See [`crate::Command::SetSourceRules`].

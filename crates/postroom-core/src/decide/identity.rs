@@ -303,7 +303,10 @@ pub(super) fn update(
         }
         Some(IdentityStatus::Paused) => {
             row.status = IdentityStatus::Paused;
-            row.pause_reason = row.pause_reason.or(Some(PauseReason::Manual));
+            row.pause_reason = row
+                .pause_reason
+                .or(patch.pause_reason)
+                .or(Some(PauseReason::Manual));
         }
         Some(IdentityStatus::Deleting | IdentityStatus::Deleted) => {
             return Err(Refusal::invalid("status", "active or paused"));

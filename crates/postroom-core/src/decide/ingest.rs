@@ -293,7 +293,7 @@ fn make_message(
         sent_at: facts.sent_at,
         received_at: facts.received_at,
         sort_at: sort_at(&facts, &joined, state),
-        unread: facts.unread,
+        unread: facts.unread && !draft.doc.tells_fate,
         id_conflict: conflict.is_some(),
         sha256: event.sha256,
         size: event.payload_size,
@@ -378,9 +378,14 @@ fn join(
         changes.push(Change::PutThread(one));
         return;
     };
+    let mut one = one;
+    if draft.doc.tells_fate {
+        thread::hide(&mut one);
+    }
     thread::combine(&mut sum, one);
-    // An arrival brings a thread back that was put away; an archive's mail does not.
-    sum.archived = sum.archived && archive;
+    // An arrival brings a thread back that was put away; an archive's mail does not, nor what only tells
+    // the fate of a mail.
+    sum.archived = sum.archived && (archive || draft.doc.tells_fate);
     let mut merges = Vec::new();
     for other in known {
         let from = other.id;
@@ -429,7 +434,7 @@ fn contact(row: &MessageRow, draft: &Draft, state: &State) -> Option<ContactRow>
     let from = draft.doc.from.as_ref()?;
     let address = draft.from_address()?;
     let domain = from.domain()?;
-    if state.is_own(row.identity_id, address) {
+    if state.is_own(row.identity_id, address) || draft.doc.tells_fate {
         return None;
     }
     let name = Some(from.name.trim()).filter(|name| !name.is_empty());

@@ -4,7 +4,7 @@ use super::{Context, Tick, active_tenant, known_identity};
 use crate::{
     Change, CreateSource, Decision, Outcome, Refusal, RotateSource, SealedSecret, SecretOrigin,
     SetSourceRules, SetSourceSecret, SourcePatch, SourceRow, SourceSecret, SourceState, State,
-    is_queue_name,
+    TrustMode, is_queue_name,
     row::{FeedKind, QUARANTINE_QUEUE},
 };
 use postroom_types::{ErrorCode, Reach, SourceId, TenantId, TenantScope, Timestamp, limit};
@@ -105,6 +105,15 @@ fn current(secret: &SealedSecret, now: Timestamp) -> SourceSecret {
     }
 }
 
+/// How far a source vouches once somebody learned or gave what its deliveries are verified with. What an
+/// agent knew of it once it may have told others, so that nothing but a new source vouches again.
+fn trust_mode(known: &SourceRow, by_agent: bool) -> TrustMode {
+    match by_agent {
+        true => TrustMode::Agent,
+        false => known.trust_mode,
+    }
+}
+
 /// The state of a source that is on.
 fn enabled_state(row: &SourceRow) -> SourceState {
     let awaits = row.secret_origin == SecretOrigin::Provider && row.current_secret().is_none();
@@ -154,6 +163,7 @@ pub(super) fn rotate(
         sealed_token: rotate.token.sealed.clone(),
         version: known.version + 1,
         rotated_at: Some(context.now),
+        trust_mode: trust_mode(known, rotate.by_agent),
         ..known.clone()
     };
     if let Some(secret) = &rotate.secret {
@@ -211,9 +221,10 @@ pub(super) fn set_secret(
         .is_some_and(|current| current.fingerprint == set.secret.fingerprint);
     let mut row = known.clone();
     row.version += 1;
+    row.trust_mode = trust_mode(known, set.by_agent);
     if same {
         // The same again changes nothing of it, and ends what went on beside it unless told to.
-        if set.keep_previous_ms > 0 {
+        if set.keep_previous_ms > 0 && row.trust_mode == known.trust_mode {
             return Ok(Decision::unchanged(Outcome::Source(Box::new(
                 known.clone(),
             ))));

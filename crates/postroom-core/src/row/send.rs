@@ -80,7 +80,7 @@ words! {
     SendScope {
         /// In a thread, to those who take part in it.
         Thread = "thread",
-        /// To people the mailbox has exchanged mail with.
+        /// Also to people the mailbox has written to before.
         Known = "known",
         /// To anyone.
         Anyone = "anyone",
@@ -279,6 +279,22 @@ pub struct DeliveryRow {
     pub attempt: u64,
     /// When it last changed.
     pub updated_at: Timestamp,
+}
+
+impl DeliveryRow {
+    /// What a reason begins with that stands in a mail which any recipient of the sent one may have written.
+    pub const UNPROVEN: &'static str = "unproven report";
+
+    /// Whether only such a mail says what became of it.
+    pub fn is_unproven(&self) -> bool {
+        let reason = self.reason.as_deref();
+        reason.is_some_and(|reason| reason.starts_with(Self::UNPROVEN))
+    }
+
+    /// Whether its address is one that plays a fate, which says nothing of anybody.
+    pub fn is_played(&self) -> bool {
+        self.address.ends_with("@simulator.invalid")
+    }
 }
 
 /// A key against doubles that was used.

@@ -69,7 +69,8 @@ pub struct SourceRow {
     pub sealed_token: Sealed,
     /// Whether it takes deliveries.
     pub state: SourceState,
-    /// How far its channel vouches; derived from the provider, never chosen.
+    /// How far its channel vouches; derived from the provider, never chosen. A source of mail whose secret
+    /// an agent made, gave or was shown has `agent`.
     pub trust_mode: TrustMode,
     /// Who makes its secret.
     pub secret_origin: SecretOrigin,

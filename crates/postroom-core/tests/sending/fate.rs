@@ -698,3 +698,46 @@ fn reports_of_one_command_see_each_other_and_strangers_are_told_so() {
     let reason = office.deliveries(id)[1].reason.as_ref().expect("kept");
     assert_eq!(reason.len(), limit::SEND_REASON_CHARS);
 }
+
+#[test]
+fn a_report_that_any_recipient_may_have_written_says_so_and_unsays_no_arrival() {
+    for (others, before, after, unproven) in [
+        // Whoever got the mail alone speaks of nobody else.
+        (&[][..], Verdict::Submitted, D::Bounced, false),
+        (&[EVE][..], Verdict::Submitted, D::Bounced, true),
+        (&[EVE][..], Verdict::Uncertain, D::Bounced, true),
+        (&[EVE][..], Verdict::Delivered, D::Delivered, false),
+        (&[][..], Verdict::Delivered, D::Bounced, false),
+    ] {
+        let mut office = Office::new();
+        let to = [&[BOB][..], others].concat();
+        let id = office.queued(&to);
+        let answers: Vec<_> = to.iter().map(|who| (*who, before)).collect();
+        office.attempt(id, answered(&answers));
+        let report = DeliveryReport {
+            reporter: Reporter::Mail,
+            tenant: office.tenant,
+            subject: DeliverySubject::Message(id),
+            recipient: Some(BOB.to_owned()),
+            event: DeliveryEvent::Bounced(BounceType::Hard),
+            smtp_code: Some(550),
+            enhanced_code: None,
+            reason: Some("no such user".to_owned()),
+        };
+        office
+            .decide(&Command::RecordDeliveries(vec![report]))
+            .expect("noted");
+        let bob = &office.deliveries(id)[0];
+        assert_eq!(bob.status, after, "{others:?} {before:?}");
+        assert_eq!(bob.is_unproven(), unproven, "{others:?} {before:?}");
+        if after == D::Bounced {
+            let reason = bob.reason.as_deref().expect("a reason");
+            assert!(reason.ends_with("no such user"), "{reason}");
+        }
+        let suppressed = office
+            .state
+            .suppressions
+            .contains_key(&(office.tenant, hash(BOB)));
+        assert_eq!(suppressed, others.is_empty());
+    }
+}

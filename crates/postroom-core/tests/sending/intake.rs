@@ -353,7 +353,9 @@ fn receive(office: &mut Office, from: &str, headers: &str, about: u32) -> (Messa
 fn a_scope_lets_a_key_write_to_whom_it_says() {
     let mut office = Office::new();
     let (message, thread) = receive(&mut office, "bob@there.example", "", 1);
+    // Mail came in from Dave, as anybody can send it, and nobody wrote to him; to Bob somebody did.
     receive(&mut office, "dave@there.example", "", 2);
+    office.queued(&["bob@there.example"]);
     let stranger = "eve@there.example";
     for (scope, in_thread, to, allowed) in [
         (SendScope::Thread, true, "bob@there.example", true),
@@ -365,7 +367,7 @@ fn a_scope_lets_a_key_write_to_whom_it_says() {
         (SendScope::Thread, true, stranger, false),
         (SendScope::Thread, false, "bob@there.example", false),
         (SendScope::Known, false, "bob@there.example", true),
-        (SendScope::Known, false, "dave@there.example", true),
+        (SendScope::Known, false, "dave@there.example", false),
         (SendScope::Known, false, "carol@there.example", false),
         (SendScope::Known, true, "carol@there.example", true),
         (SendScope::Known, false, stranger, false),

@@ -163,6 +163,10 @@ fn entries_are_addresses_or_domains_as_they_are_kept() {
         ("user@There.example", false),
         ("there.example", false),
         ("@", false),
+        ("*@there.example", false),
+        ("@*.example", false),
+        ("*", false),
+        ("user@", false),
         ("a b@there.example", false),
         ("", false),
     ] {
@@ -263,11 +267,35 @@ fn an_upload_lives_a_day_and_has_a_size() {
     }
     let large = office.decide(&put(limit::UPLOAD_BYTES + 1, "a.txt"));
     assert_eq!(code(large), ErrorCode::PayloadTooLarge);
-    for name in ["", "a\r\nb", &"x".repeat(256)] {
+    for name in [
+        "",
+        " ",
+        ".",
+        "..",
+        "a/..",
+        "a/",
+        "a\r\nb",
+        "a\u{2028}b",
+        "cod\u{202e}fdp.exe",
+        &"x".repeat(256),
+    ] {
         assert_eq!(
             code(office.decide(&put(1, name))),
             ErrorCode::InvalidRequest
         );
+    }
+    for (given, kept) in [
+        ("a.txt", "a.txt"),
+        (" a.txt ", "a.txt"),
+        ("/etc/passwd", "passwd"),
+        ("../../a.txt", "a.txt"),
+        ("C:\\Users\\ann\\a.txt", "a.txt"),
+        ("..a", "..a"),
+    ] {
+        match office.decide(&put(1, given)) {
+            Ok(Outcome::Upload(row)) => assert_eq!(row.filename, kept, "{given}"),
+            other => panic!("{given} {other:?}"),
+        }
     }
     let identity = office.identity;
     let most = limit::UPLOADS_PER_IDENTITY as u64;

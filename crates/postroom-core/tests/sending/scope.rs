@@ -6,7 +6,7 @@ use postroom_core::{
     Arrival, BounceType, Command, DeliveryEvent, DeliveryReport, DeliveryStatus, DeliverySubject,
     Draft, DraftRow, Import, ImportOutcome, Ingest, ListDirection, ListEntry, ListKind,
     MessageStatus, Outcome, PutDraft, PutSuppression, RawMail, Receive, Recipient, Refusal,
-    Reporter, SendOperation, SendScope, SendState, SendThread, SentDraft, Submission,
+    Reporter, SendKind, SendOperation, SendScope, SendState, SendThread, SentDraft, Submission,
     SuppressionReason, TrustMode, masked,
 };
 use postroom_types::{ErrorCode, KeyId, MessageId, ThreadId};
@@ -129,9 +129,9 @@ fn mail_that_an_agent_put_in_lets_nobody_be_written_to() {
             let eve = may_write(&mut office, scope, EVE, Some(put));
             assert_eq!(eve, counts, "{trust} {scope}");
         }
-        assert_eq!(
-            may_write(&mut office, SendScope::Known, EVE, None),
-            counts,
+        // Whoever came in and was never written to is not known.
+        assert!(
+            !may_write(&mut office, SendScope::Known, EVE, None),
             "{trust}"
         );
         // They are shown, as what they are.
@@ -150,6 +150,8 @@ fn mail_that_an_agent_put_in_lets_nobody_be_written_to() {
         // Once they write themselves, they count.
         let own = arrive(&mut office, TrustMode::Smtp, EVE, "3", "1");
         assert!(may_write(&mut office, SendScope::Thread, EVE, Some(own)));
+        assert!(!may_write(&mut office, SendScope::Known, EVE, None));
+        office.queued(&[EVE]);
         assert!(may_write(&mut office, SendScope::Known, EVE, None));
     }
 }
@@ -218,11 +220,13 @@ fn a_mail_is_forwarded_to_those_whom_it_was_to_or_from() {
     arrive(&mut office, TrustMode::Smtp, EVE, "2", "1");
     let mut other = Office::new();
     let lone = arrive(&mut other, TrustMode::Smtp, BOB, "1", "0");
+    other.queued(&[BOB]);
     for (scope, to, on_forwarded, in_thread, allowed) in [
         (SendScope::Thread, BOB, true, true, true),
         (SendScope::Thread, EVE, false, true, false),
-        (SendScope::Known, EVE, false, true, true),
+        (SendScope::Known, EVE, false, true, false),
         (SendScope::Known, EVE, false, false, false),
+        (SendScope::Known, BOB, false, false, true),
         (SendScope::Known, EVE, true, false, true),
         (SendScope::Anyone, EVE, false, false, true),
     ] {
@@ -543,5 +547,91 @@ fn a_hard_bounce_of_one_mail_keeps_the_next_try_of_another() {
     assert_eq!(
         office.deliveries(waiting)[0].reason.as_deref(),
         Some("policy: suppression (hard_bounce)")
+    );
+}
+
+#[test]
+fn an_automatic_answer_goes_to_no_address_that_programs_write_from() {
+    for (from, to, allowed) in [
+        (BOB, BOB, true),
+        // Answers are asked for where nobody reads them.
+        (BOB, "no-reply@there.example", false),
+        (BOB, "MAILER-DAEMON@there.example", false),
+        (BOB, "friends-request@lists.example", false),
+        (
+            "postmaster@there.example",
+            "postmaster@there.example",
+            false,
+        ),
+        ("postmaster@there.example", BOB, false),
+        ("owner-friends@lists.example", BOB, false),
+        // Names that only begin or end like those.
+        (BOB, "bouncer@there.example", true),
+        (BOB, "ownership@there.example", true),
+    ] {
+        let mut office = Office::new();
+        let (message, thread) = arrive(&mut office, TrustMode::Smtp, from, "1", "0");
+        let mut mail = office.mail(&[to]);
+        mail.operation = SendOperation::Reply;
+        mail.kind = SendKind::AutoReply;
+        mail.answers = Some(message);
+        mail.thread = SendThread::Existing(thread);
+        office.state.whole_threads.insert(thread);
+        match office.queue(mail) {
+            Ok(_) => assert!(allowed, "{from} {to}"),
+            Err(refusal) => {
+                assert!(!allowed, "{from} {to}");
+                assert_eq!(refusal.code(), ErrorCode::AutoReplyNotAllowed);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_tells_the_fate_of_a_mail_stands_in_its_thread_and_changes_nothing_of_it() {
+    let mut office = Office::new();
+    let (_, thread) = arrive(&mut office, TrustMode::Smtp, BOB, "1", "0");
+    let before = office.state.threads[&thread].clone();
+    let raw = "From: MAILER-DAEMON@there.example\r\nTo: agent@acme.example\r\nSubject: Returned\r\n\
+               Message-ID: <2@there.example>\r\nReferences: <1@there.example>\r\n\r\nGone\r\n";
+    let mut draft = Draft::read(raw.as_bytes(), None);
+    draft.doc.tells_fate = true;
+    let receive = Receive {
+        raw: RawMail::new(raw.as_bytes().to_vec()),
+        recipients: vec![mailbox(&office)],
+        arrival: Arrival {
+            provider: "smtp".to_owned(),
+            trust_mode: TrustMode::Smtp,
+            verify_detail: None,
+            source_ip: None,
+            mail_from: Some(String::new()),
+            headers: BTreeMap::new(),
+        },
+    };
+    office.pass_ms(60_000);
+    let event_id = match office.decide(&Command::Receive(receive)) {
+        Ok(Outcome::Received(outcomes)) => outcomes[0].event_id,
+        other => panic!("{other:?}"),
+    };
+    let ingest = Ingest {
+        tenant: office.tenant,
+        event_id,
+        identity: office.identity,
+        draft,
+        work: None,
+    };
+    let message = match office.decide(&Command::Ingest(Box::new(ingest))) {
+        Ok(Outcome::Ingested { message_id, .. }) => message_id,
+        other => panic!("{other:?}"),
+    };
+    let row = &office.state.messages[&message].row;
+    assert_eq!((row.thread_id, row.unread), (thread, false));
+    assert_eq!(office.state.threads[&thread], before);
+    let daemon = "mailer-daemon@there.example".to_owned();
+    assert!(
+        !office
+            .state
+            .contacts
+            .contains_key(&(office.identity, daemon))
     );
 }

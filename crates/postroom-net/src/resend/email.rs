@@ -22,8 +22,7 @@ const TOLD_OTHERWISE: &[&str] = &[
     "to",
 ];
 
-/// The body of `POST /emails`; `None` for a mail that it cannot say: one without an author, and one
-/// to blind copies alone, who would all see each other.
+/// The body of `POST /emails`; `None` for a mail that it cannot say: one without an author.
 pub(super) fn of(envelope: &Envelope, raw: &[u8]) -> Option<Value> {
     let parsed = mail::parse(raw);
     let [text, html] = mail::body_sources(raw);
@@ -79,12 +78,12 @@ fn recipients(envelope: &Envelope, parsed: &Parsed) -> Option<[Vec<String>; 3]> 
     };
     let (mut to, mut cc) = (named(&parsed.to), named(&parsed.cc));
     let mut bcc: Vec<String> = left.into_iter().map(str::to_owned).collect();
-    // The interface wants somebody there.
+    // The interface wants somebody there. Blind copies would all see each other, so that it is the author.
     if to.is_empty() {
         to = match (cc.is_empty(), bcc.len()) {
             (false, _) => std::mem::take(&mut cc),
             (true, 1) => std::mem::take(&mut bcc),
-            (true, _) => return None,
+            (true, _) => vec![shown(parsed.from.as_ref()?)],
         };
     }
     Some([to, cc, bcc])
@@ -231,7 +230,14 @@ mod tests {
             Some((json!(["eve@there.example"]), Value::Null, Value::Null))
         );
         // They would see each other.
-        assert_eq!(lists(&["eve@there.example", "frank@there.example"]), None);
+        assert_eq!(
+            lists(&["eve@there.example", "frank@there.example"]),
+            Some((
+                json!(["\"Agent, the first\" <me@here.example>"]),
+                Value::Null,
+                json!(["eve@there.example", "frank@there.example"])
+            ))
+        );
     }
 
     #[test]

@@ -6,8 +6,8 @@ use crate::{
     select::{self, Select},
     sql::Row,
 };
-use postroom_core::{MessageDoc, MessageRow};
-use postroom_types::{MessageId, Reach, TenantScope, ThreadId, Timestamp};
+use postroom_core::{KeyHash, MessageDoc, MessageRow};
+use postroom_types::{IdentityId, MessageId, Reach, TenantScope, ThreadId, Timestamp};
 use roaring::RoaringTreemap;
 use std::collections::{BTreeMap, HashMap};
 
@@ -263,6 +263,24 @@ pub async fn thread_ids_of_nums(
         out.extend(found);
     }
     Ok(out)
+}
+
+/// The thread that a key leads to in a mailbox.
+pub async fn thread_of_key(
+    store: &Store,
+    scope: &TenantScope,
+    identity: IdentityId,
+    key: &KeyHash,
+) -> Result<Option<ThreadId>, StoreError> {
+    if !scope.reaches(identity) {
+        return Ok(None);
+    }
+    Select::new("SELECT thread_id FROM thread_keys WHERE identity_id = ")
+        .value(identity.bits())
+        .text(" AND hash = ")
+        .value(key.as_slice())
+        .first(store, |row| rows::thread_id(row, 0))
+        .await
 }
 
 /// The very bytes of a message; the digest is checked.

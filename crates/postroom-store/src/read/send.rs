@@ -6,7 +6,7 @@ use crate::{
     select::{self, Select},
 };
 use postroom_core::{
-    DeliveryRow, IdempotencyRow, SendRef, SendRow, SendState, Sha256Bytes, key_hash,
+    DeliveryRow, IdempotencyRow, MessageStatus, SendRef, SendRow, SendState, Sha256Bytes, key_hash,
 };
 use postroom_types::{IdentityId, MessageId, TenantId, TenantScope, Timestamp, limit};
 use std::collections::HashMap;
@@ -18,6 +18,8 @@ pub struct SendFilter {
     pub identity: Option<IdentityId>,
     /// Only in this state.
     pub state: Option<SendState>,
+    /// Only those that as a whole came to this.
+    pub status: Option<MessageStatus>,
     /// Only with a number below this.
     pub below: Option<u64>,
     /// At most so many.
@@ -72,6 +74,12 @@ pub async fn sends(
         .scope(scope)
         .filter(" AND identity_id = ", filter.identity.map(IdentityId::bits))
         .filter(" AND state = ", filter.state.map(SendState::as_str))
+        .filter(
+            " AND message_id IN (SELECT id FROM messages WHERE messages.tenant_id = sends.tenant_id \
+             AND messages.num = sends.num AND messages.status = ",
+            filter.status.map(MessageStatus::as_str),
+        )
+        .text(if filter.status.is_some() { ")" } else { "" })
         .filter(" AND num < ", filter.below)
         .text(" ORDER BY num DESC LIMIT ")
         .value(select::rows(filter.limit))
@@ -113,6 +121,32 @@ pub async fn deliveries(
     .text(" AND ")
     .scope(scope)
     .text(" ORDER BY seq")
+    .all(store, rows::delivery)
+    .await
+}
+
+/// What became of the recipients of a mailbox's latest sends since an instant, the latest first.
+pub async fn recent_deliveries(
+    store: &Store,
+    scope: &TenantScope,
+    identity: IdentityId,
+    since: Timestamp,
+    most: usize,
+) -> Result<Vec<DeliveryRow>, StoreError> {
+    Select::new(concat!(
+        "SELECT ",
+        columns!(delivery),
+        " FROM deliveries WHERE "
+    ))
+    .scope(scope)
+    .text(" AND message_id IN (SELECT message_id FROM sends WHERE sends.identity_id = ")
+    .value(identity.bits())
+    .text(" ORDER BY num DESC LIMIT ")
+    .value(select::rows(most))
+    .text(") AND updated_at > ")
+    .value(since.ms())
+    .text(" ORDER BY updated_at DESC, message_id, seq LIMIT ")
+    .value(select::rows(most))
     .all(store, rows::delivery)
     .await
 }

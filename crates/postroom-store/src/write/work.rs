@@ -215,6 +215,7 @@ async fn write_sources(
          options, trusted_actors, version, created_at, rotated_at, handshake_at) VALUES {} \
          ON CONFLICT (id) DO UPDATE SET name = excluded.name, token_hash = excluded.token_hash, \
          sealed_token = excluded.sealed_token, state = excluded.state, \
+         trust_mode = excluded.trust_mode, \
          secrets = excluded.secrets, queue = excluded.queue, rules = excluded.rules, \
          rules_version = excluded.rules_version, options = excluded.options, \
          trusted_actors = excluded.trusted_actors, version = excluded.version, \

@@ -268,6 +268,7 @@ fn a_source_is_found_by_its_token_and_its_secret_opens_for_its_tenant_only() {
                 source: row.id,
                 token: store.seal_token(world.tenant, &fresh).expect("sealed"),
                 secret: None,
+                by_agent: false,
             }),
         )
         .await;
@@ -304,6 +305,7 @@ fn a_provider_issued_secret_is_awaited_and_overlaps_for_a_day_at_most() {
                 source: row.id,
                 secret: store.seal_secret(world.tenant, &secret).expect("sealed"),
                 keep_previous_ms,
+                by_agent: false,
             })
         };
         let first = put(store, set("whsec_one_and_only_one", 0)).await;

@@ -1,5 +1,7 @@
 //! From words of a command line to an operation's arguments, by the operation's own schema.
 
+use std::borrow::Cow;
+
 use clap::{Arg, ArgAction, ArgMatches};
 use postroom_app::Operation;
 use serde_json::{Map, Value};
@@ -323,8 +325,9 @@ pub(crate) fn read_words(
     words: &[String],
 ) -> Result<Map<String, Value>, Trouble> {
     if let [only] = words
-        && only.trim_start().starts_with('{')
+        && let Some(whole) = whole(only)?
     {
+        let only = whole.as_ref();
         let value: Value = serde_json::from_str(only).map_err(|error| {
             Trouble::usage(
                 format!("The arguments are not valid JSON: {error}."),
@@ -384,6 +387,22 @@ pub(crate) fn read_words(
             Ok((property.name.clone(), value))
         })
         .collect()
+}
+
+/// All arguments in one word: the JSON itself, @FILE, or - for standard input; `None` for any other word.
+fn whole(word: &str) -> Result<Option<Cow<'_, str>>, Trouble> {
+    let read = match word.strip_prefix('@') {
+        _ if word.trim_start().starts_with('{') => return Ok(Some(word.into())),
+        Some(file) => std::fs::read_to_string(file),
+        None if word == "-" => std::io::read_to_string(std::io::stdin()),
+        None => return Ok(None),
+    };
+    read.map(|text| Some(text.into())).map_err(|error| {
+        Trouble::io(
+            format!("The arguments cannot be read: {error}."),
+            "Name a file of JSON as @FILE, or - for standard input.",
+        )
+    })
 }
 
 fn unknown_option(properties: &[Property], flag: &str) -> Trouble {

@@ -112,6 +112,15 @@ fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    if let Some(until) = status
+        .pointer("/outbox/paused_until")
+        .and_then(Value::as_str)
+    {
+        problems.push(format!(
+            "The transport did not say what became of mail and is left alone until {}; `postroom outbox --state uncertain` shows that mail.",
+            plain(until)
+        ));
+    }
     if free.is_some_and(|free| free < DISK_LOW_BYTES) {
         problems.push("The disk is nearly full; make room before mail is refused.".to_owned());
     }
@@ -123,7 +132,23 @@ fn transport(status: &Value) -> String {
     let name = status.pointer("/outbox/transport").and_then(Value::as_str);
     let leaves = status.pointer("/outbox/leaves") == Some(&Value::Bool(true));
     match (name, leaves) {
-        (Some(name), true) => plain(name),
+        (Some(name), true) => {
+            let host = status.pointer("/outbox/host").and_then(Value::as_str);
+            let via = host.map_or_else(String::new, |host| format!(" by {}", plain(host)));
+            let domains: Vec<String> = status
+                .pointer("/outbox/domains")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(plain)
+                .collect();
+            let from = match domains.is_empty() {
+                true => ", from no domain yet".to_owned(),
+                false => format!(", from {}", domains.join(", ")),
+            };
+            format!("{}{via}{from}", plain(name))
+        }
         (Some(name), false) => format!("{}: nothing leaves", plain(name)),
         (None, _) => "-".to_owned(),
     }

@@ -340,6 +340,11 @@ fn compile(options: &Compile, terminal: Terminal) -> Done {
         }
         report::lines(&file.name, &made.issues, &mut |line| terminal.note(line));
     }
+    if has_code && how.target == Target::Eml && options.from.is_none() {
+        terminal.note(
+            "The mail names no author, which every mail has to: add --from 'Name <address>' before it is handed to a server.",
+        );
+    }
     Ok(exit(made.ok))
 }
 

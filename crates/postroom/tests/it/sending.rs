@@ -932,6 +932,8 @@ fn a_report_that_comes_back_says_what_became_of_a_mail_and_stops_the_next() {
         assert_eq!(bounced["deliveries"][0]["status"], "bounced", "{bounced}");
         assert_eq!(bounced["deliveries"][0]["bounce_type"], "hard");
         assert_eq!(bounced["deliveries"][0]["enhanced_code"], "5.1.1");
+        let reason = bounced["deliveries"][0]["reason"].as_str();
+        assert!(reason.is_some_and(|reason| reason.starts_with("unproven report: ")));
         assert_eq!(
             bounced["deliveries"][1]["status"], "submitted",
             "nothing is known of the other"
@@ -947,13 +949,27 @@ fn a_report_that_comes_back_says_what_became_of_a_mail_and_stops_the_next() {
         let report = report.replace("r1@", "r2@").replace(id, own);
         deliver_raw(served.text("smtp"), "", AGENT, &report);
         let bounced = ann.until(&alone["id"], &["bounced"]).await;
-        let thread = bounced["thread_id"].as_str().expect("a thread");
-        let thread = ann.get(&format!("threads/{thread}")).await.json();
-        let subjects = thread["messages"].as_array().expect("messages").iter();
-        let subjects: Vec<_> = subjects.map(|message| &message["subject"]).collect();
-        assert!(
-            subjects.contains(&&json!("Undelivered Mail Returned to Sender")),
-            "a report stands in the thread of what it speaks of: {thread}"
+        // A report stands in the thread of what it speaks of, as soon as it is a message itself.
+        let path = format!(
+            "threads/{}",
+            bounced["thread_id"].as_str().expect("a thread")
+        );
+        let mut thread = Value::Null;
+        for _ in 0..400 {
+            thread = ann.get(&path).await.json();
+            if thread["messages"]
+                .as_array()
+                .is_some_and(|all| all.len() == 2)
+            {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(25)).await;
+        }
+        let report = &thread["messages"][1];
+        assert_eq!(report["subject"], "Undelivered Mail Returned to Sender");
+        assert_eq!(
+            (&report["kind"], &thread["unread_count"]),
+            (&json!("dsn"), &json!(0))
         );
         let again = ann.send(mail("b2")).await;
         assert_eq!(again["deliveries"][0]["status"], "suppressed", "{again}");
@@ -1042,6 +1058,20 @@ fn an_answer_without_any_reference_finds_its_thread_by_the_address_it_goes_to() 
             );
             let apart = ann.wait(&format!("{EPOCH}&from=di@outside.example")).await;
             assert_ne!(apart["thread_id"], came["thread_id"]);
+            assert_eq!(apart["flags"], json!(["thread_join_unverified"]));
+            // A mail that begins a thread asks for its answers in the same way.
+            let wide = Desk::open(&served, AGENT, "anyone").await;
+            let mail = json!({"to": ["ed@outside.example"], "subject": "New", "text": "T", "idempotency_key": "n"});
+            let sent = wide.send(mail).await;
+            let reply_to = sent["reply_to"][0]["address"].as_str().expect("an address");
+            deliver_raw(
+                served.text("smtp"),
+                "ed@outside.example",
+                reply_to,
+                &letter("ed@outside.example", "u"),
+            );
+            let back = ann.wait(&format!("{EPOCH}&from=ed@outside.example")).await;
+            assert_eq!(back["thread_id"], sent["thread_id"]);
         },
     );
 }

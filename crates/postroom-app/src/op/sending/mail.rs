@@ -22,7 +22,7 @@ use super::{
     people::{self, People},
     policy, usage,
 };
-use crate::{Failure, operation::Call, random};
+use crate::{Failure, operation::Call, random, room::tokens};
 
 /// The command with what was found wrong.
 #[derive(Debug)]
@@ -73,16 +73,27 @@ pub(super) async fn write(
         own: &own,
         rules: &rules,
         from: &from,
+        token: match &before {
+            Some(before) => before.stored.row.num,
+            None => tokens::of_new()?,
+        },
     };
     let id = MessageId::from_parts(call.now().ulid_ms(), random::bits()?);
     let letter = frame.letter(before.as_ref(), &people, attachments, id, &mut faults)?;
-    let mail = match letter {
+    let mut mail = match letter {
         Some(letter) if !faults.any() => {
             let raw = before.as_ref().map(|before| before.raw.clone());
             composed(letter, raw, &mut faults).await?
         }
         _ => None,
     };
+    if let Some(mail) = mail
+        .as_mut()
+        .filter(|_| before.is_none() && call.room.reply_tokens)
+    {
+        // By this an answer to the token's address finds the thread that begins here.
+        mail.draft.joins(&tokens::reference(frame.token));
+    }
     let queue = frame.queue(
         Parts {
             id,
@@ -106,6 +117,8 @@ struct Frame<'a> {
     own: &'a Identity,
     rules: &'a Policy,
     from: &'a str,
+    /// What the token of its reply address names.
+    token: u64,
 }
 
 /// What the command takes beside the frame.
@@ -167,7 +180,7 @@ impl Frame<'_> {
                 address: self.from.to_owned(),
                 name: self.own.row.display_name.clone(),
             },
-            reply_to: self.reply_to(before)?,
+            reply_to: self.reply_to()?,
             to: people.to.clone(),
             cc: people.cc.clone(),
             content,
@@ -250,12 +263,12 @@ impl Frame<'_> {
     }
 
     /// Where answers go, when that says which thread they are for.
-    fn reply_to(&self, before: Option<&Before>) -> Result<Option<Mailbox>, Failure> {
-        let Some(before) = before else {
-            return Ok(None);
-        };
-        let (room, num) = (self.call.room, before.stored.row.num);
-        let address = room.reply_address(self.call.identity()?, self.from, num);
+    fn reply_to(&self) -> Result<Option<Mailbox>, Failure> {
+        let identity = self.call.identity()?;
+        let address = self
+            .call
+            .room
+            .reply_address(identity, self.from, self.token);
         Ok(address.map(|address| Mailbox {
             address,
             name: self.own.row.display_name.clone(),

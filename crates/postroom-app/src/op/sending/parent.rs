@@ -1,6 +1,6 @@
 //! What a mail goes on from: the message that is answered or passed on, or the thread that it joins.
 
-use postroom_core::{Direction, SendStep};
+use postroom_core::{Direction, Kind, SendStep};
 use postroom_mail::compose::Parent;
 use postroom_store::read::{self, Message as Stored, Thread};
 use postroom_types::{Address, ErrorCode, MessageId, ThreadId};
@@ -22,6 +22,8 @@ pub(super) struct Before {
     pub(super) thread: Thread,
     /// The messages of the thread, oldest first.
     pub(super) messages: Vec<Stored>,
+    /// The highest hop of our own mails in it; looked up only where the message says that it is an answer.
+    own_hop: u64,
 }
 
 impl Before {
@@ -35,15 +37,20 @@ impl Before {
         !self.stored.doc.unvouched
     }
 
-    /// Whether the message is to or from an address, as far as it vouches for anybody.
+    /// Whether nobody whom the message names may learn that the mailbox has it: it came as a blind copy,
+    /// as far as can be told. A mailing list names none of those whom it writes to, and all know that.
+    pub(super) fn is_secret(&self, is_own: impl Fn(&str) -> bool) -> bool {
+        let mut named = self.facts.to.iter().chain(&self.facts.cc);
+        !self.is_own()
+            && self.stored.row.kind != Kind::List
+            && !named.any(|mailbox| is_own(&mailbox.address))
+    }
+
+    /// Whether the message is to or from an address, as far as it vouches for anybody. Where it asks for
+    /// answers is neither: its writer may name anybody there.
     pub(super) fn is_on(&self, address: &Address) -> bool {
         let facts = &self.facts;
-        let mut people = facts
-            .from
-            .iter()
-            .chain(&facts.reply_to)
-            .chain(&facts.to)
-            .chain(&facts.cc);
+        let mut people = facts.from.iter().chain(&facts.to).chain(&facts.cc);
         let full = super::full(address);
         let is_them = |named: &str| named == full || named == address.base();
         self.vouches() && people.any(|mailbox| is_them(&mailbox.address))
@@ -57,7 +64,7 @@ impl Before {
             (false, true) => Source::Outside,
             (false, false) => Source::Agent,
         };
-        next_hop(source, told, self.thread.row.message_count)
+        next_hop(source, told, self.own_hop)
     }
 
     /// Whether the thread has mail to or from an address.
@@ -84,16 +91,17 @@ enum Source {
     Agent,
 }
 
-/// The hop of a mail that goes on from one whose hop is `told`, in a thread of so many messages.
+/// The hop of a mail that goes on from one whose hop is `told`, in a thread where our own mails came to
+/// `own`.
 ///
 /// Only what came in was answered: a mail that follows one of our own goes round no further than that one
-/// did, however many follow each other. And mails that answered each other are in the thread, so that a mail
-/// from outside is believed to be no further round than there are messages: otherwise the first one of a
-/// stranger could silence a thread by its header alone.
-fn next_hop(source: Source, told: u64, messages: u64) -> u64 {
+/// did, however many follow each other. And a mail from outside is believed to answer one of ours, no
+/// more: mails that go round in a circle pass us each time, so that our own count grows with them, and what
+/// strangers write into a header silences nobody, however many of them there are.
+fn next_hop(source: Source, told: u64, own: u64) -> u64 {
     match source {
         Source::Own => told.max(1),
-        Source::Outside => told.min(messages).saturating_add(1),
+        Source::Outside => told.min(own.saturating_add(1)).saturating_add(1),
         Source::Agent => 1,
     }
 }
@@ -183,13 +191,29 @@ async fn before(
     let (raw, facts) = reading
         .await
         .map_err(|_| Failure::new(ErrorCode::InternalError))?;
+    let own_hop = match facts.hop > 1 {
+        true => own_hop(call, &messages).await?,
+        false => 0,
+    };
     Ok(Before {
         stored,
         raw,
         facts,
         thread,
         messages,
+        own_hop,
     })
+}
+
+/// How far our own mails among these went round.
+async fn own_hop(call: &Call<'_>, messages: &[Stored]) -> Result<u64, Failure> {
+    let own: Vec<MessageId> = messages
+        .iter()
+        .filter(|message| message.row.direction == Direction::Outbound)
+        .map(|message| message.row.id)
+        .collect();
+    let sends = read::sends_of(call.room.store(), call.scope()?, &own).await?;
+    Ok(sends.values().map(|send| send.hop).max().unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -199,12 +223,14 @@ mod tests {
 
     #[test]
     fn a_hop_counts_answers_and_nothing_that_was_only_said() {
-        for (source, told, messages, expected) in [
-            (Source::Outside, 0, 1, 1),
-            (Source::Outside, 1, 2, 2),
-            (Source::Outside, 4, 20, 5),
-            // A stranger's first mail says that it is the last of many.
-            (Source::Outside, limit::SENT_HOPS - 1, 1, 2),
+        for (source, told, own, expected) in [
+            (Source::Outside, 0, 0, 1),
+            (Source::Outside, 1, 0, 2),
+            (Source::Outside, 4, 3, 5),
+            (Source::Outside, 5, 3, 5),
+            // Strangers say that theirs is the last of many.
+            (Source::Outside, limit::SENT_HOPS - 1, 0, 2),
+            (Source::Outside, limit::SENT_HOPS - 1, 1, 3),
             (Source::Outside, u64::MAX, u64::MAX, u64::MAX),
             // A row of our own mails is no row of answers.
             (Source::Own, 0, 9, 1),
@@ -213,24 +239,22 @@ mod tests {
             (Source::Agent, 9, 9, 1),
         ] {
             assert_eq!(
-                next_hop(source, told, messages),
+                next_hop(source, told, own),
                 expected,
-                "{source:?} {told} {messages}"
+                "{source:?} {told} {own}"
             );
         }
     }
 
     #[test]
     fn mails_that_answer_each_other_reach_the_bound_whoever_sends_two_at_a_time() {
-        let (mut messages, mut hop) = (0, 1);
+        let mut hop = 1;
         for _ in 0..limit::SENT_HOPS {
-            // The answer and one that follows it, then theirs.
-            let follows = next_hop(Source::Own, hop, messages + 1);
+            // The answer and one that follows it, then theirs, each side believing its own count.
+            let follows = next_hop(Source::Own, hop, hop);
             assert_eq!(follows, hop);
-            messages += 2;
-            let theirs = next_hop(Source::Outside, follows, messages);
-            messages += 1;
-            hop = next_hop(Source::Outside, theirs, messages);
+            let theirs = next_hop(Source::Outside, follows, hop.saturating_sub(1));
+            hop = next_hop(Source::Outside, theirs, follows);
             if hop >= limit::SENT_HOPS {
                 return;
             }

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 
 use postroom_core::{
-    AddressRole, AddressRow, AddressStatus, RecipientField, RecipientRoute, SendRecipient, SendStep,
+    AddressRole, AddressRow, AddressStatus, RecipientField, RecipientRoute, SendRecipient,
+    SendScope, SendStep,
 };
 use postroom_mail::compose::{
     Recipients, ReplyToTrust, reply_all_recipients, reply_recipients, reply_target,
+    same_organisation,
 };
 use postroom_store::read::{self, ContactFilter};
 use postroom_types::{Address, AddressError, ErrorCode, Mailbox, TenantId};
@@ -143,8 +145,10 @@ async fn answered(
     all: bool,
     own: &[AddressRow],
 ) -> Result<(Recipients, Option<String>), Failure> {
+    // A key that stays in its threads follows nobody out of them, whomever else the mailbox writes to.
+    let stays = call.actor.send_scope() == SendScope::Thread;
     let trust = ReplyToTrust {
-        written_to: match before.facts.reply_to.first() {
+        written_to: match before.facts.reply_to.first().filter(|_| !stays) {
             Some(wanted) => written_to(call, &wanted.address).await?,
             None => false,
         },
@@ -154,11 +158,18 @@ async fn answered(
         let base = without_detail(address);
         own.iter().any(|row| row.address == base)
     };
+    let author = before.facts.from.as_ref();
+    let is_theirs = |target: &&Mailbox| {
+        author.is_some_and(|author| {
+            target.address == author.address || same_organisation(&target.address, &author.address)
+        })
+    };
     let asked = target
         .as_ref()
-        .filter(|_| !before.is_own() && before.vouches());
+        .filter(|_| !before.is_own() && before.vouches())
+        .filter(is_theirs);
     let asked = asked.map(|target| target.address.clone());
-    let answered = match all {
+    let answered = match all && !before.is_secret(is_own) {
         true => reply_all_recipients(&before.facts, target, before.is_own(), is_own),
         false => reply_recipients(&before.facts, target, before.is_own()),
     };

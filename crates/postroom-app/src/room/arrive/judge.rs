@@ -111,6 +111,7 @@ impl Judging {
         item: &Item<'_>,
     ) -> Arrive {
         let trust_mode = match delivery.trust_mode {
+            _ if self.row.trust_mode == TrustMode::Agent => TrustMode::Agent,
             postroom_webhook::TrustMode::Signed => TrustMode::Signed,
             postroom_webhook::TrustMode::Token => TrustMode::Token,
         };

@@ -14,7 +14,7 @@ const MOST_MS: i64 = 60 * 60 * 1_000;
 
 /// One breaker for each transport.
 #[derive(Debug, Default)]
-pub(super) struct Breakers(Mutex<HashMap<String, Breaker>>);
+pub(in crate::room) struct Breakers(Mutex<HashMap<String, Breaker>>);
 
 #[derive(Debug, Default, Clone, Copy)]
 struct Breaker {
@@ -43,6 +43,16 @@ impl Breakers {
             Some(found) if found.unknown > 0 => Trust::OneByOne,
             _ => Trust::Whole,
         }
+    }
+
+    /// Until when a transport is left alone.
+    pub(in crate::room) fn paused_until(
+        &self,
+        transport: &str,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let until = self.lock().get(transport)?.open_until;
+        until.filter(|until| *until > now)
     }
 
     /// Notes an outcome.

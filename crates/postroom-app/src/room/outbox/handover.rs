@@ -199,11 +199,12 @@ impl<'a> Ways<'a> {
             if let Some(reason) = not_tried(&submitted).filter(|_| self.outcomes.is_empty()) {
                 return Submission::NotHandedOver {
                     reason: reason.to_owned(),
-                    smtp_code: first_code(&submitted),
+                    smtp_code: first_code(&submitted).filter(|_| room.transport.speaks_smtp()),
                     retry_after_ms: None,
                 };
             }
-            self.outcomes.extend(told(&outside, &submitted));
+            let smtp = room.transport.speaks_smtp();
+            self.outcomes.extend(told(&outside, &submitted, smtp));
             provider_message_id = submitted.provider_message_id;
         }
         Submission::Answered {
@@ -225,6 +226,9 @@ fn not_tried(submitted: &Submitted) -> Option<&'static str> {
     }
 }
 
+/// Why a provider with an interface of its own refused a mail, before its words.
+const PROVIDER_VALIDATION: &str = "provider_validation";
+
 fn first_code(submitted: &Submitted) -> Option<u64> {
     let answers = submitted.recipients.iter().map(|found| &found.answer);
     answers
@@ -233,10 +237,11 @@ fn first_code(submitted: &Submitted) -> Option<u64> {
         .next()
 }
 
-/// What a transport said, recipient by recipient.
+/// What a transport said, recipient by recipient; `smtp` when its codes are those of SMTP.
 fn told<'a>(
     recipients: &'a [&DeliveryRow],
     submitted: &'a Submitted,
+    smtp: bool,
 ) -> impl Iterator<Item = RecipientOutcome> + 'a {
     let fault = submitted.fault.map(|fault| fault.as_str());
     let uncertain = submitted.uncertain_reason();
@@ -244,12 +249,21 @@ fn told<'a>(
         .iter()
         .zip(&submitted.recipients)
         .map(move |(delivery, said)| RecipientOutcome {
-            smtp_code: said.answer.as_ref().map(|answer| u64::from(answer.code)),
+            smtp_code: said
+                .answer
+                .as_ref()
+                .filter(|_| smtp)
+                .map(|answer| u64::from(answer.code)),
             enhanced_code: said
                 .answer
                 .as_ref()
                 .and_then(|answer| answer.enhanced.clone()),
-            reason: reason(said, fault, uncertain),
+            reason: reason(said, fault, uncertain).map(|reason| {
+                match said.fate == Fate::Refused && said.answer.is_some() && !smtp {
+                    true => format!("{PROVIDER_VALIDATION}: {reason}"),
+                    false => reason,
+                }
+            }),
             ..outcome(delivery, verdict(said.fate))
         })
 }

@@ -210,7 +210,7 @@ impl Lane {
     async fn due(&mut self, most: usize) -> Result<Vec<SendRef>, StoreError> {
         let room = &self.outbox.room;
         let now = room.now();
-        let most = match self.outbox.breakers.trusts(self.transport, now) {
+        let most = match self.outbox.room.breakers.trusts(self.transport, now) {
             Trust::Whole => most,
             Trust::OneByOne => most.min(1_usize.saturating_sub(self.on_the_way.len())),
             Trust::None => 0,
@@ -344,7 +344,7 @@ async fn send(
         () = room.stop.cancelled() => None,
         hand = hands.acquire() => hand.ok(),
     };
-    let trust = outbox.breakers.trusts(transport, room.now());
+    let trust = outbox.room.breakers.trusts(transport, room.now());
     if hand.is_none() || trust == Trust::None {
         return handover::Handed::only(Submission::NotTried);
     }
@@ -364,6 +364,7 @@ async fn send(
         }
     };
     outbox
+        .room
         .breakers
         .note(transport, &handed.submission, room.now());
     tracing::info!(

@@ -2,7 +2,8 @@
 
 use super::queue::Facts;
 use crate::{
-    AddressHash, Decision, Outcome, Policy, Refusal, SendDetail, SendRecipient, State, WouldSend,
+    AddressHash, ContactRow, Decision, Outcome, Policy, Refusal, SendDetail, SendRecipient, State,
+    WouldSend,
     needs::list_keys,
     row::{
         DeliveryStatus, ListDirection, ListKind, Participant, SendOperation, SendScope,
@@ -49,7 +50,7 @@ pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let stranger = |recipient: &SendRecipient| {
-        let known = scope == SendScope::Known && is_known(facts, recipient);
+        let known = scope == SendScope::Known && was_written_to(facts, recipient);
         !known && !is_in_reach(facts, recipient)
     };
     let forwards = facts.queue.operation == SendOperation::Forward;
@@ -62,7 +63,7 @@ pub(super) fn scope(facts: &Facts<'_>) -> Result<(), Refusal> {
         }
         SendScope::Thread => "only those who take part in the thread may be written to",
         SendScope::Known | SendScope::Anyone => {
-            "only people the mailbox has exchanged mail with may be written to"
+            "only people the mailbox has written to before, or who take part in the thread, may be written to"
         }
     };
     none_of(facts, stranger, ErrorCode::PolicyDenied, reason)
@@ -101,17 +102,30 @@ fn is_answer(facts: &Facts<'_>) -> bool {
         })
 }
 
-/// Whether the mailbox has exchanged mail with a recipient; an address with a detail is who it is
-/// without.
+/// Whether the mailbox has written to a recipient. That mail came in from somebody says nothing: anybody
+/// can send one in anybody's name.
+fn was_written_to(facts: &Facts<'_>, recipient: &SendRecipient) -> bool {
+    contacts(facts, recipient).any(|contact| contact.outbound_count > 0)
+}
+
+/// Whether there was mail from or to a recipient.
 fn is_known(facts: &Facts<'_>, recipient: &SendRecipient) -> bool {
+    contacts(facts, recipient).any(|contact| contact.inbound_count + contact.outbound_count > 0)
+}
+
+/// What the mailbox knows of a recipient; an address with a detail is who it is without.
+fn contacts<'a>(
+    facts: &Facts<'a>,
+    recipient: &SendRecipient,
+) -> impl Iterator<Item = &'a ContactRow> {
+    let (state, identity) = (facts.state, facts.identity.id);
     [
         Some(recipient.address.clone()),
         without_detail(&recipient.address),
     ]
     .into_iter()
     .flatten()
-    .filter_map(|address| facts.state.contacts.get(&(facts.identity.id, address)))
-    .any(|contact| contact.inbound_count + contact.outbound_count > 0)
+    .filter_map(move |address| state.contacts.get(&(identity, address)))
 }
 
 /// Every recipient, with the reason why it is left out, if it is.

@@ -256,6 +256,14 @@ fn auto_reply(facts: &Facts<'_>) -> Result<(), Refusal> {
     if answered.direction != Direction::Inbound || !by_hand {
         return refused("it would answer a mail that a program wrote");
     }
+    let is_program = |address: &str| {
+        let (local, _) = address.rsplit_once('@').unwrap_or((address, ""));
+        postroom_mail::is_program(local)
+    };
+    let mut reached = facts.recipients.iter().map(|one| one.address.as_str());
+    if reached.any(is_program) || answered.from_address.as_deref().is_some_and(is_program) {
+        return refused("it would go to an address that programs write from");
+    }
     if !facts.policy.auto_reply.allowed {
         return refused("the tenant's policy allows none");
     }

@@ -86,11 +86,18 @@ fn report_one(
         if delivery.status == DeliveryStatus::Queued && !claimed {
             continue;
         }
+        // What was seen to arrive is not unsaid by a word that anybody who got the mail could write.
+        if !ends_writing && delivery.status == DeliveryStatus::Delivered {
+            continue;
+        }
         let Some(status) = next(delivery.status, report.event) else {
             continue;
         };
         reconciled |= delivery.status == DeliveryStatus::Uncertain;
         take(delivery, status, report);
+        if !ends_writing {
+            unproven(delivery);
+        }
         if let Some(reason) = suppression(report.event).filter(|_| ends_writing) {
             ledger.suppress(delivery, reason);
         }
@@ -125,6 +132,15 @@ fn take(delivery: &mut DeliveryRow, status: DeliveryStatus, report: &DeliveryRep
     };
     if let DeliveryEvent::Bounced(kind) = report.event {
         delivery.bounce_type = Some(kind);
+    }
+}
+
+/// Says of what a delivery has become that nobody vouches for it.
+fn unproven(delivery: &mut DeliveryRow) {
+    if let Some(reason) = &delivery.reason {
+        delivery.reason = Some(cut(&format!("{}: {reason}", DeliveryRow::UNPROVEN)));
+    } else if delivery.status != DeliveryStatus::Delivered {
+        delivery.reason = Some(DeliveryRow::UNPROVEN.to_owned());
     }
 }
 

@@ -116,7 +116,8 @@ pub(in crate::decide) fn put_upload(
     if put.raw.size > limit::UPLOAD_BYTES {
         return Err(ErrorCode::PayloadTooLarge.into());
     }
-    check_word("filename", &put.filename, 255)?;
+    let filename = base_name(&put.filename);
+    check_word("filename", filename, 255)?;
     check_word("content_type", &put.content_type, 127)?;
     let count = state.upload_counts.get(&put.identity).copied().unwrap_or(0);
     if count >= limit::UPLOADS_PER_IDENTITY as u64 {
@@ -127,7 +128,7 @@ pub(in crate::decide) fn put_upload(
         id: UploadId::from_parts(context.now.ulid_ms(), context.bits()),
         tenant_id: put.tenant,
         identity_id: put.identity,
-        filename: put.filename.clone(),
+        filename: filename.to_owned(),
         content_type: put.content_type.clone(),
         sha256: put.raw.sha256,
         size: put.raw.size,
@@ -140,8 +141,24 @@ pub(in crate::decide) fn put_upload(
     })
 }
 
+/// The name of a file without the folders before it: where it was says nothing to whoever gets it, and
+/// `.` and `..` name no file.
+fn base_name(path: &str) -> &str {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).trim();
+    match name {
+        "." | ".." => "",
+        name => name,
+    }
+}
+
+/// Whether a character ends a line or turns the order of what stands behind it.
+fn misleads(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn check_word(path: &'static str, text: &str, most: usize) -> Result<(), Refusal> {
-    match text.is_empty() || text.len() > most || text.chars().any(char::is_control) {
+    match text.is_empty() || text.len() > most || text.chars().any(misleads) {
         true => Err(Refusal::invalid(path, "one line that is not too long")),
         false => Ok(()),
     }
@@ -298,7 +315,8 @@ pub(in crate::decide) fn put_list_entry(
     })
 }
 
-/// `user@domain` or `@domain`, as addresses are kept.
+/// `user@domain` or `@domain`, as addresses are kept. A `*` would be taken for more than the one address
+/// that it is.
 fn check_entry(entry: &str) -> Result<(), Refusal> {
     let whole = match entry.starts_with('@') {
         true => format!("any{entry}"),
@@ -308,7 +326,7 @@ fn check_entry(entry: &str) -> Result<(), Refusal> {
         let (local, domain) = whole.rsplit_once('@').unwrap_or_default();
         address.domain() == domain && !local.bytes().any(|byte| byte.is_ascii_uppercase())
     });
-    match kept {
+    match kept && !entry.contains('*') {
         true => Ok(()),
         false => Err(Refusal::invalid("entry", "user@domain or @domain")),
     }

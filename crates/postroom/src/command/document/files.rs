@@ -1,7 +1,9 @@
 //! Files as they are named on the command line: paths, patterns, standard input.
 
 use std::{
+    fs::Permissions,
     io::Read as _,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -97,13 +99,19 @@ pub(super) fn all(names: &[String]) -> Result<Vec<Named>, Trouble> {
     Ok(files)
 }
 
-/// Writes a result beside its place and renames it, so that a reader never sees half of it.
+/// What anybody may do with a new file before the umask takes some of it away.
+const MODE: u32 = 0o666;
+
+/// Writes a result beside its place and renames it, so that a reader never sees half of it; it is for
+/// whomever the umask says, as any other file that a command writes.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut file| {
+    let mut beside = tempfile::Builder::new();
+    beside.permissions(Permissions::from_mode(MODE));
+    let written = beside.tempfile_in(folder).and_then(|mut file| {
         use std::io::Write as _;
         file.write_all(bytes)?;
         file.persist(path).map_err(|error| error.error)?;

@@ -1,0 +1,163 @@
+//! A mailbox whose mail comes back or is called spam too often sends no more until somebody looks.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use postroom_core::{
+    Command, DeliveryEvent, DeliveryReport, DeliveryRow, DeliveryStatus, DeliveryUpdate,
+    IdentityPatch, IdentityStatus, PauseReason, UpdateIdentity,
+};
+use postroom_store::{StoreError, read};
+use postroom_types::{IdentityId, MessageId, TenantId, limit};
+
+use super::Room;
+
+/// Looks at the mailboxes whose mail came back or was called spam just now. Since when they were changed
+/// last, which is when somebody looked and let them send again.
+pub(super) async fn watch(
+    room: &Room,
+    reports: &[DeliveryReport],
+    updates: &[DeliveryUpdate],
+) -> Result<(), StoreError> {
+    let mut told: BTreeMap<TenantId, Vec<MessageId>> = BTreeMap::new();
+    for (report, update) in reports.iter().zip(updates) {
+        let speaks_ill = matches!(
+            report.event,
+            DeliveryEvent::Bounced(_) | DeliveryEvent::Complained
+        );
+        if let Some(message) = update.message_id.filter(|_| speaks_ill && update.changed) {
+            told.entry(report.tenant).or_default().push(message);
+        }
+    }
+    for (tenant, messages) in told {
+        let scope = room.workers.tenant(tenant);
+        let sends = read::sends_of(&room.store, &scope, &messages).await?;
+        let identities: BTreeSet<IdentityId> =
+            sends.values().map(|send| send.identity_id).collect();
+        for identity in identities {
+            look(room, tenant, identity).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn look(room: &Room, tenant: TenantId, identity: IdentityId) -> Result<(), StoreError> {
+    let scope = room.workers.tenant(tenant);
+    let Some(known) = read::identity(&room.store, &scope, identity).await? else {
+        return Ok(());
+    };
+    if known.row.status != IdentityStatus::Active {
+        return Ok(());
+    }
+    let most = limit::COMPLAINTS_LOOKED_AT;
+    let since = known.row.updated_at;
+    let latest = read::recent_deliveries(&room.store, &scope, identity, since, most).await?;
+    if !are_too_many(&latest) {
+        return Ok(());
+    }
+    tracing::warn!(%identity, "a mailbox is paused: too much of its mail came back or was called spam");
+    let pause = UpdateIdentity {
+        tenant,
+        identity,
+        patch: IdentityPatch {
+            status: Some(IdentityStatus::Paused),
+            pause_reason: Some(PauseReason::AbuseThreshold),
+            ..IdentityPatch::default()
+        },
+    };
+    match room.store.transact(Command::UpdateIdentity(pause)).await {
+        // Erased or suspended meanwhile: it sends nothing anyway.
+        Ok(_) | Err(StoreError::Refused(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether too many of the latest outcomes, the latest first, are bounces or complaints. What only a mail
+/// says that anybody may have written counts as little as a fate that was played.
+fn are_too_many(latest: &[DeliveryRow]) -> bool {
+    let outcomes = latest.iter().filter(|delivery| {
+        let ended = matches!(
+            delivery.status,
+            DeliveryStatus::Submitted
+                | DeliveryStatus::Delivered
+                | DeliveryStatus::Bounced
+                | DeliveryStatus::Complained
+        );
+        ended && !delivery.is_unproven() && !delivery.is_played()
+    });
+    let count = |status: DeliveryStatus, among: usize| {
+        let looked_at = outcomes.clone().take(among);
+        looked_at
+            .filter(|delivery| delivery.status == status)
+            .count()
+    };
+    count(DeliveryStatus::Bounced, limit::BOUNCES_LOOKED_AT) > limit::BOUNCES
+        || count(DeliveryStatus::Complained, limit::COMPLAINTS_LOOKED_AT) > limit::COMPLAINTS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use postroom_core::RecipientField;
+    use postroom_types::Timestamp;
+
+    fn outcome(status: DeliveryStatus) -> DeliveryRow {
+        DeliveryRow {
+            tenant_id: TenantId::from_parts(1, 1),
+            identity_id: IdentityId::from_parts(1, 1),
+            message_id: MessageId::from_parts(1, 1),
+            seq: 0,
+            address: "ann@there.example".to_owned(),
+            hash: [0; 16],
+            base_hash: None,
+            field: RecipientField::To,
+            status,
+            smtp_code: None,
+            enhanced_code: None,
+            bounce_type: None,
+            reason: None,
+            attempt: 1,
+            updated_at: Timestamp::from_ms(0),
+        }
+    }
+
+    fn some(count: usize, status: DeliveryStatus) -> Vec<DeliveryRow> {
+        vec![outcome(status); count]
+    }
+
+    #[test]
+    fn too_many_bounces_or_complaints_among_the_latest_are_told_and_no_fewer() {
+        use DeliveryStatus::{Bounced, Complained, Delivered, Queued};
+        for (bad, most, window) in [
+            (Bounced, limit::BOUNCES, limit::BOUNCES_LOOKED_AT),
+            (Complained, limit::COMPLAINTS, limit::COMPLAINTS_LOOKED_AT),
+        ] {
+            assert!(!are_too_many(&some(most, bad)), "{bad:?}");
+            assert!(are_too_many(&some(most + 1, bad)), "{bad:?}");
+            // One of them is older than what is looked at.
+            let good = some(window - most, Delivered);
+            let old = [good, some(most + 1, bad)].concat();
+            assert!(!are_too_many(&old), "{bad:?}");
+            let young = [some(window - most - 1, Delivered), some(most + 1, bad)].concat();
+            assert!(are_too_many(&young), "{bad:?}");
+            // What waits is no outcome.
+            let waiting = [some(window, Queued), some(most + 1, bad)].concat();
+            assert!(are_too_many(&waiting), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn what_anybody_may_have_written_and_what_is_played_does_not_count() {
+        let bounced = outcome(DeliveryStatus::Bounced);
+        let unproven = DeliveryRow {
+            reason: Some(format!("{}: no such user", DeliveryRow::UNPROVEN)),
+            ..bounced.clone()
+        };
+        let played = DeliveryRow {
+            address: "bounce@simulator.invalid".to_owned(),
+            ..bounced
+        };
+        for one in [unproven, played] {
+            assert!(!are_too_many(&vec![one; 2 * limit::BOUNCES]));
+        }
+    }
+}
