@@ -4,7 +4,7 @@
 mod names;
 mod said;
 
-use names::{ALTS, Becomes, TARGETS, becomes, is_last, plain, rank};
+use names::{ALTS, Becomes, TARGETS, UNSUBSCRIBE_TARGETS, becomes, is_last, plain, rank};
 use said::{has_words_in, speaks};
 pub(crate) use said::{is_address, is_look, is_target, leads, may_be_read, says_something};
 
@@ -55,11 +55,13 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         let found = match kind {
             Some(Becomes::Image) if !holds_blocks => None,
             // A company of a button, or its unsubscribe, is none of a mail.
-            Some(Becomes::Unsubscribe | Becomes::Address | Becomes::Social | Becomes::Menu)
-                if !holds_blocks && row.name != "footer" =>
-            {
-                None
-            }
+            Some(
+                Becomes::Unsubscribe
+                | Becomes::Address
+                | Becomes::Social
+                | Becomes::Menu
+                | Becomes::Facts,
+            ) if !holds_blocks && row.name != "footer" => None,
             // A tooltip, which is no caption.
             Some(Becomes::Heading(_)) if row.name == "image" => None,
             Some(kind) => made(kind, node, object, row),
@@ -74,6 +76,17 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         if found.iter().any(|node| node.kind() == Some("button")) {
             for target in TARGETS {
                 if is_stray(target, row) && object.string(target).is_some() {
+                    object.remove(target);
+                }
+            }
+        }
+        let led = |node: &Node| {
+            node.kind() == Some("unsubscribe")
+                && node.as_object().is_some_and(|object| object.has("text"))
+        };
+        if kind == Some(Becomes::Unsubscribe) && found.iter().any(led) {
+            for target in UNSUBSCRIBE_TARGETS {
+                if is_stray(target, row) && object.find(target).is_some_and(is_address) {
                     object.remove(target);
                 }
             }
@@ -103,7 +116,13 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
                 (holds_blocks || rank(&key) < 10) && !is_last(&key) || is_intro(row, &key)
             }
             Some(Becomes::Menu) => holds_blocks,
-            Some(Becomes::Button | Becomes::Unsubscribe | Becomes::Address | Becomes::Social)
+            Some(
+                Becomes::Button
+                | Becomes::Unsubscribe
+                | Becomes::Address
+                | Becomes::Social
+                | Becomes::Facts,
+            )
             | None => false,
         };
         if first {
@@ -113,6 +132,94 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         }
     }
     adopted
+}
+
+/// The address of a block that has none under its own name: the only one beside its keys.
+pub(crate) fn own_address(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let own = row
+        .attributes
+        .iter()
+        .find(|own| own.required && matches!(own.form, Form::Url(_)));
+    let Some(own) = own.filter(|_| row.name != "video") else {
+        return;
+    };
+    let mut names = std::iter::once(&own.name).chain(own.aliases);
+    if names.any(|name| object.find(name).is_some_and(|node| !node.is_null())) {
+        return;
+    }
+    let known = |key: &str| {
+        let mut all = row.all();
+        all.any(|own| own.name == key || own.aliases.contains(&key))
+    };
+    // Also inside an object that only says what a press does.
+    let inner = |node: &Node| {
+        let object = node.as_object()?;
+        let found = ["url", "href", "link"]
+            .into_iter()
+            .find_map(|key| object.find(key))?;
+        let others = object.0.iter().all(|(key, other)| {
+            matches!(
+                key.as_str(),
+                "url" | "href" | "link" | "type" | "target" | "kind"
+            ) || other.is_null()
+        });
+        (others && is_address(found)).then(|| found.clone())
+    };
+    let mut found: Vec<(String, Node)> = object
+        .0
+        .iter()
+        .filter(|(key, _)| !known(key) && is_stray(key, row))
+        .filter_map(|(key, node)| {
+            if is_target(key, node) {
+                return Some((key.clone(), node.clone()));
+            }
+            Some((key.clone(), inner(node)?))
+        })
+        .collect();
+    if found.len() != 1 {
+        return;
+    }
+    let Some((key, node)) = found.pop() else {
+        return;
+    };
+    object.remove(&key);
+    let shown: String = key.chars().take(60).collect();
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        node.origin,
+        format!("The key of {} is {}, not {shown}.", row.name, own.name),
+        "key.alias",
+        format!("{shown} to {}", own.name),
+    );
+    object.put(own.name, node);
+}
+
+/// A table of names and values; `None` when it is something else.
+fn facts(node: &Node) -> Option<Vec<Node>> {
+    let at = node.origin;
+    let scalar = |node: &Node| matches!(node.value, Value::String(_) | Value::Number(_));
+    let fits = match &node.value {
+        Value::Object(inner) => {
+            !inner.has("type")
+                && !inner.0.is_empty()
+                && inner.0.iter().all(|(_, node)| scalar(node))
+        }
+        Value::Array(items) => {
+            !items.is_empty()
+                && items.iter().all(|item| {
+                    item.as_object().is_some_and(|object| {
+                        !object.has("type")
+                            && object.0.len() == 2
+                            && object.0.iter().all(|(_, node)| scalar(node))
+                    })
+                })
+        }
+        Value::String(text) if has_words_in(text) => {
+            return Some(vec![worded(Becomes::Text, node.clone(), at)]);
+        }
+        _ => false,
+    };
+    fits.then(|| vec![worded(Becomes::Facts, node.clone(), at)])
 }
 
 /// Whether a picture was made with the words beside its address.
@@ -142,6 +249,7 @@ pub(crate) fn own_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_,
             _ => matches!(
                 (row.name, plain(key).as_str()),
                 ("quote", "quote" | "testimonial" | "statement" | "review")
+                    | ("text", "lines" | "defaulttext")
                     | ("button", "name")
                     | ("heading" | "text" | "button", "label")
             ),
@@ -219,6 +327,9 @@ fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<V
             return None;
         }
     }
+    if kind == Becomes::Facts {
+        return facts(node);
+    }
     match &node.value {
         Value::Array(_) if matches!(kind, Becomes::Social | Becomes::Menu) => {
             Some(vec![worded(kind, node.clone(), at)])
@@ -262,6 +373,17 @@ fn made(kind: Becomes, node: &Node, object: &Object, row: &BlockRow) -> Option<V
         Value::String(_) if kind == Becomes::Unsubscribe && is_address(node) => {
             let href = vec![("href", node.clone())];
             Some(vec![Node::block(at, "unsubscribe", href)])
+        }
+        Value::String(text) if kind == Becomes::Unsubscribe && has_words_in(text) => {
+            let mut block = worded(kind, node.clone(), at);
+            let stray =
+                |key: &&&str| is_stray(key, row) && object.find(key).is_some_and(is_address);
+            let target = UNSUBSCRIBE_TARGETS.iter().find(stray);
+            let target = target.and_then(|key| object.find(key));
+            if let (Some(block), Some(target)) = (block.as_object_mut(), target) {
+                block.put("href", target.clone());
+            }
+            Some(vec![block])
         }
         Value::Number(_) if matches!(kind, Becomes::Heading(_) | Becomes::Text) => {
             Some(vec![worded(kind, node.clone(), at)])
@@ -329,7 +451,7 @@ fn worded(kind: Becomes, node: Node, at: Origin) -> Node {
     let key = match kind {
         Becomes::Heading(_) | Becomes::Text | Becomes::Unsubscribe => "text",
         Becomes::Address => "lines",
-        Becomes::Social | Becomes::Menu => "children",
+        Becomes::Social | Becomes::Menu | Becomes::Facts => "children",
         Becomes::Button => "label",
         Becomes::Image => "src",
     };

@@ -28,6 +28,11 @@ const BODIES: &[&str] = &[
     "components",
     "elements",
     "modules",
+    "articles",
+    "stories",
+    "posts",
+    "cards",
+    "parts",
 ];
 
 /// Keys under which a whole document is wrapped.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{Pass, adopt, naming};
+use super::{Pass, adopt, naming, values};
 use crate::{
     draft::{Node, Origin, Value},
     issue::{Code, Issue},
@@ -73,7 +73,11 @@ fn gather(node: &Node, key: &str, said: &mut Vec<(Origin, String, Kind)>) {
             }
         }
         Value::Object(object) => {
+            let in_meta = key == "meta";
             for (key, inner) in &object.0 {
+                if in_meta && !values::is_told(key, inner) {
+                    continue;
+                }
                 let aside = ASIDE.contains(&key.as_str()) || key.starts_with(['_', '$', '@']);
                 if !aside && (inner.as_str().is_some() || !adopt::is_look(key)) {
                     gather(inner, key, said);
@@ -156,6 +160,9 @@ fn address(text: &str) -> String {
         .split(['{', '%', '*', '&', '<', '[', '$'])
         .next()
         .unwrap_or_default();
+    if text.starts_with("tel:") {
+        return text.split_whitespace().collect();
+    }
     text.trim_start_matches('/').to_owned()
 }
 

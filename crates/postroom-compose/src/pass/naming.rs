@@ -91,10 +91,14 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     if row.name == "table" {
         tables::rows_of(object, at, pass);
     }
+    parts::nested_items(object, row, pass);
     parts::join_words(object, row, at, pass);
     parts::link_words(object, row, pass);
     parts::cite(object, row, pass);
     parts::small_print(object, row, at, pass);
+    parts::words_with_target(object, row, pass);
+    adopt::own_address(object, row, pass);
+    keys::near_keys(object, row, pass);
     if parent.is_none_or(|parent| parent.level != grammar::Level::Leaf) {
         adopt::own_words(object, row, pass);
     }

@@ -56,6 +56,12 @@ pub(crate) fn is_block(node: &Node) -> bool {
             | "plaintext"
             | "mrkdwn"
             | "label"
+            | "em"
+            | "small"
+            | "br"
+            | "linebreak"
+            | "div"
+            | "fragment"
     );
     !span && (grammar::block(kind).is_some() || grammar::alias(kind).is_some())
 }

@@ -128,7 +128,7 @@ fn missed(
         .map(|(_, node)| node.clone())
         .collect();
     let miss = |key: &str, node: &Node| {
-        if known(key) {
+        if known(key) || owner == "meta" && !is_told(key, node) && node.as_str().is_some() {
             return None;
         }
         if bare && naming::is_condition(key, node) {
@@ -185,7 +185,7 @@ enum Missed {
 
 /// Whether a string beside subject and preview line may be meant for readers; what tells of the
 /// document itself is not.
-fn is_told(key: &str, node: &Node) -> bool {
+pub(crate) fn is_told(key: &str, node: &Node) -> bool {
     const ABOUT: &[&str] = &[
         "audience",
         "bcc",
@@ -393,6 +393,16 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Enum(words) => Some(enumeration::word(node, name, words, pass)),
         Form::Enums(words) => Some(enumeration::list(node, name, words, pass)),
         Form::Pad => Some(pad::read(node, pass)),
+        Form::Condition if always(node) => {
+            pass.findings.mend(
+                Code::CondInvalid,
+                node.origin,
+                format!("{name} is a condition; what is always shown has none."),
+                "cond",
+                format!("{name} removed"),
+            );
+            None
+        }
         Form::Condition => Some(condition(node, pass)),
         Form::Lang => Some(enumeration::lang(node, pass)),
         Form::Object(rows) => {
@@ -412,6 +422,14 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Item => Some(enumeration::item(node, pass)),
         Form::Any => kept(),
     }
+}
+
+/// Whether a condition says that something is shown always.
+fn always(node: &Node) -> bool {
+    node.as_bool() == Some(true)
+        || node
+            .as_str()
+            .is_some_and(|text| matches!(text.trim(), "true" | "True" | "always" | ""))
 }
 
 /// Whether a list or object holds anything.

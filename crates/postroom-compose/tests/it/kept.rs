@@ -70,6 +70,19 @@ const TECHNICAL: &[&str] = &[
     "Version",
     "Lang",
     "from",
+    "replyTo",
+    "each",
+    "data",
+    "for",
+    "item",
+    "var",
+    "tags",
+    "author",
+    "textKey",
+    "_comment",
+    "_note",
+    "bold",
+    "//",
     "endDate",
     "height",
     "childrenIds",
@@ -89,6 +102,23 @@ const LEFT: &[&str] = &[
     "55-i18n",
     "59-video-countdown",
     "63-wrapped",
+    "71-code-box",
+    "72-receipt-object",
+    "79-image-shapes",
+    "81-text-object",
+    "83-if-shapes",
+    "86-loop-of-list",
+    "87-template-tags",
+    "92-theme-words",
+    "93-meta-extras",
+    "105-calendar",
+    "106-survey",
+    "107-progress",
+    "108-quote-shapes",
+    "110-booleans",
+    "111-lang-map",
+    "112-i18n-keys",
+    "117-two-roots",
 ];
 
 fn drafts() -> Vec<(String, String)> {
@@ -203,6 +233,7 @@ fn lost(name: &str, text: &str) -> Vec<String> {
             .map(|issue| issue.message.as_str())
             .collect();
         shown.push_str(&told.join(" "));
+        code.push_str(&told.join(" "));
         let mut kept = Said::default();
         gather_all(&repaired.document, &mut kept);
         shown.push(' ');

@@ -92,6 +92,9 @@ pub(super) const TABLE: BlockRow = BlockRow {
         "lineitems",
         "invoicetable",
         "pricetable",
+        "receipt",
+        "invoice",
+        "orderlist",
     ],
     common: &[ID, pad([8, 24, 8, 24]), BG, HIDE_ON, VISIBLE_IF, ATTRS],
     attributes: &[

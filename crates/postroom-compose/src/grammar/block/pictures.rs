@@ -109,7 +109,7 @@ pub(super) const DIVIDER: BlockRow = BlockRow {
 pub(super) const SPACER: BlockRow = BlockRow {
     name: "spacer",
     level: Level::Leaf,
-    aliases: &["gap", "space", "spacing"],
+    aliases: &["gap", "space", "spacing", "br", "linebreak"],
     common: BARE_KEYS,
     attributes: &[known(
         key("height", Form::Integer(1, 200), Number(24.0), "px."),

@@ -90,6 +90,11 @@ pub(super) const TEXT: BlockRow = BlockRow {
         "smallprinttext",
         "greeting",
         "signature",
+        "span",
+        "strong",
+        "em",
+        "small",
+        "center",
     ],
     common: LEAF_KEYS,
     attributes: &[
@@ -186,7 +191,15 @@ pub(super) const BUTTON: BlockRow = BlockRow {
 pub(super) const CODE: BlockRow = BlockRow {
     name: "code",
     level: Level::Leaf,
-    aliases: &["pre", "codeblock"],
+    aliases: &[
+        "pre",
+        "codeblock",
+        "otp",
+        "otpcode",
+        "verificationcode",
+        "securitycode",
+        "passcode",
+    ],
     common: LEAF_KEYS,
     attributes: &[
         needed(

@@ -15,6 +15,8 @@ pub(super) enum Becomes {
     Social,
     /// Links beside each other.
     Menu,
+    /// Names with their values.
+    Facts,
 }
 
 /// Keys by letters and digits in lower case.
@@ -41,6 +43,16 @@ pub(super) const NAMES: &[(&str, Becomes)] = &[
     ("company", Becomes::Text),
     ("companyname", Becomes::Text),
     ("price", Becomes::Text),
+    ("excerpt", Becomes::Text),
+    ("teaser", Becomes::Text),
+    ("location", Becomes::Text),
+    ("venue", Becomes::Text),
+    ("date", Becomes::Text),
+    ("time", Becomes::Text),
+    ("duration", Becomes::Text),
+    ("question", Becomes::Heading(3)),
+    ("answer", Becomes::Text),
+    ("bio", Becomes::Text),
     ("text", Becomes::Text),
     ("content", Becomes::Text),
     ("description", Becomes::Text),
@@ -66,6 +78,8 @@ pub(super) const NAMES: &[(&str, Becomes)] = &[
     ("ctatext", Becomes::Button),
     ("ctalabel", Becomes::Button),
     ("linktext", Becomes::Button),
+    ("readmore", Becomes::Button),
+    ("readmoretext", Becomes::Button),
     ("actiontext", Becomes::Button),
     ("actionlabel", Becomes::Button),
     ("image", Becomes::Image),
@@ -89,6 +103,13 @@ pub(super) const NAMES: &[(&str, Becomes)] = &[
     ("unsubscribe", Becomes::Unsubscribe),
     ("unsubscribelink", Becomes::Unsubscribe),
     ("unsubscribeurl", Becomes::Unsubscribe),
+    ("unsubscribetext", Becomes::Unsubscribe),
+    ("unsubscribelabel", Becomes::Unsubscribe),
+    ("details", Becomes::Facts),
+    ("facts", Becomes::Facts),
+    ("fields", Becomes::Facts),
+    ("specs", Becomes::Facts),
+    ("metadata", Becomes::Facts),
     ("address", Becomes::Address),
     ("companyaddress", Becomes::Address),
     ("postaladdress", Becomes::Address),
@@ -110,6 +131,8 @@ pub(super) const LAST: &[&str] = &[
 /// Where a button that is only words leads.
 pub(super) const TARGETS: &[&str] = &[
     "button_url",
+    "readMoreUrl",
+    "read_more_url",
     "cta_url",
     "linkUrl",
     "buttonUrl",
@@ -122,6 +145,14 @@ pub(super) const TARGETS: &[&str] = &[
     "url",
     "href",
     "link",
+];
+
+/// Where an unsubscribe that is only words leads.
+pub(super) const UNSUBSCRIBE_TARGETS: &[&str] = &[
+    "unsubscribeUrl",
+    "unsubscribe_url",
+    "unsubscribeLink",
+    "unsubscribeHref",
 ];
 
 /// What a picture that is only its address shows.
@@ -159,11 +190,12 @@ pub(super) fn rank(key: &str) -> u32 {
             "intro" | "lead" => 9,
             _ => 10,
         },
-        None => 11,
+        Some(Becomes::Facts) | None => 11,
         Some(Becomes::Button) => 12,
         Some(Becomes::Menu) => 2,
         Some(Becomes::Social) => 13,
         Some(Becomes::Address) => 14,
+        Some(Becomes::Unsubscribe) if plain(key).ends_with("url") => 16,
         Some(Becomes::Unsubscribe) => 15,
     }
 }
@@ -184,6 +216,7 @@ impl Becomes {
             Self::Address => "address",
             Self::Social => "social",
             Self::Menu => "menu",
+            Self::Facts => "table",
         }
     }
 }

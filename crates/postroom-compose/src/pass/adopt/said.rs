@@ -97,16 +97,26 @@ pub(super) fn has_words_in(text: &str) -> bool {
 /// Whether readers would miss what stands under `key`.
 pub(crate) fn says_something(key: &str, node: &Node) -> bool {
     let words = match becomes(key) {
-        Some(Becomes::Image | Becomes::Unsubscribe | Becomes::Social | Becomes::Menu) | None => 2,
+        Some(
+            Becomes::Image
+            | Becomes::Unsubscribe
+            | Becomes::Social
+            | Becomes::Menu
+            | Becomes::Facts,
+        )
+        | None => 2,
         Some(_) => 1,
     };
     let plain = plain(key);
     let looks = words == 2
         && (plain == "id" || plain == "rel" || LOOKS.iter().any(|part| plain.contains(part)));
-    !looks
-        && !key.starts_with(['_', '$'])
-        && (speaks(node, words)
-            || !TECHNICAL.contains(&plain.as_str()) && node.as_str().is_some_and(is_spoken))
+    let moment = matches!(node.value, Value::Number(_))
+        && matches!(plain.as_str(), "time" | "date" | "duration");
+    if looks || moment || is_aside(key) {
+        return false;
+    }
+    let alone = !TECHNICAL.contains(&plain.as_str()) && node.as_str().is_some_and(is_spoken);
+    alone || speaks(node, words)
 }
 
 /// The same where one word is enough.
@@ -117,7 +127,12 @@ pub(crate) fn may_be_read(key: &str, node: &Node) -> bool {
             || plain == "rel"
             || TECHNICAL.contains(&plain.as_str())
             || LOOKS.iter().any(|part| plain.contains(part)));
-    says_something(key, node) || !looks && !key.starts_with(['_', '$']) && speaks(node, 1)
+    says_something(key, node) || !looks && !is_aside(key) && speaks(node, 1)
+}
+
+/// Whether a key is a comment of the writer.
+fn is_aside(key: &str) -> bool {
+    key.starts_with(['_', '$', '@', '#', '/'])
 }
 
 /// Whether one word looks as words for readers do: with a capital, or an amount of money.
@@ -127,6 +142,16 @@ fn is_spoken(text: &str) -> bool {
     let capital = chars.next().is_some_and(char::is_uppercase)
         && chars.clone().count() >= 2
         && chars.all(|char| char.is_lowercase() || matches!(char, '.' | '!' | '?' | ','));
+    // A date, a place with its number.
+    let several = text.split_whitespace().count() > 1
+        && text
+            .split_whitespace()
+            .any(|word| word.starts_with(char::is_uppercase) && word.chars().count() > 2);
+    // A number of an order, which is no colour.
+    let number = text.chars().count() >= 4
+        && !text.starts_with('#')
+        && text.chars().any(|char| char.is_ascii_digit())
+        && text.chars().any(char::is_uppercase);
     let foreign = text
         .chars()
         .any(|char| char.is_alphabetic() && !char.is_ascii());
@@ -134,7 +159,7 @@ fn is_spoken(text: &str) -> bool {
         .chars()
         .any(|char| matches!(char, '$' | '€' | '£' | '¥' | '₹'))
         && text.chars().any(|char| char.is_ascii_digit());
-    capital || foreign || money
+    capital || several || number || foreign || money
 }
 
 /// Whether a value is an address that can be followed.
@@ -174,19 +199,32 @@ pub(crate) fn is_look(key: &str) -> bool {
 
 /// Whether a value under `key` leads somewhere.
 pub(crate) fn is_target(key: &str, node: &Node) -> bool {
-    let key = plain(key);
-    let named = matches!(key.as_str(), "href" | "url" | "link" | "to")
-        || [
-            "buttonurl",
-            "ctaurl",
-            "actionurl",
-            "linkurl",
-            "ctalink",
-            "ctahref",
-            "buttonlink",
-        ]
-        .contains(&key.as_str());
-    named && is_address(node)
+    const NAMED: &[&str] = &[
+        "href",
+        "url",
+        "link",
+        "to",
+        "buttonurl",
+        "ctaurl",
+        "actionurl",
+        "linkurl",
+        "ctalink",
+        "ctahref",
+        "buttonlink",
+        "buttonhref",
+        "readmoreurl",
+    ];
+    let plain = plain(key);
+    let whole = node.as_str().is_some_and(|text| {
+        let text = text.trim_start();
+        ["https://", "http://", "mailto:", "tel:"]
+            .iter()
+            .any(|start| text.starts_with(start))
+            && !text.contains(char::is_whitespace)
+    });
+    let picture = ["icon", "xmlns", "font", "schema", "background", "style"];
+    let other = picture.iter().any(|part| plain.contains(part)) || is_aside(key);
+    is_address(node) && NAMED.contains(&plain.as_str()) || whole && !other
 }
 
 /// Whether a value holds at least so many words; of lists and objects, whether they hold blocks.

@@ -36,6 +36,12 @@ pub(super) const CHILDREN: &[&str] = &[
     "cards",
     "paragraphs",
     "icons",
+    "images",
+    "photos",
+    "pictures",
+    "posts",
+    "plans",
+    "articles",
     "steps",
     "points",
     "features",
@@ -95,7 +101,10 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
         let Some(other) = found else {
             continue;
         };
-        if row.name == "table" && object.find(other).is_some_and(tables::is_headers) {
+        if row.name == "table"
+            && matches!(*other, "columns" | "cols" | "fields" | "cells")
+            && object.find(other).is_some_and(tables::is_headers)
+        {
             continue;
         }
         if let Some(node) = object.remove(other) {
@@ -163,12 +172,39 @@ pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
     }
 }
 
+/// Whether an address is that of a picture by its ending.
+fn is_picture(node: &Node) -> bool {
+    let path = node.as_str().unwrap_or_default();
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let path = path.to_ascii_lowercase();
+    [".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg"]
+        .iter()
+        .any(|end| path.ends_with(end))
+}
+
 /// Makes a block of a text or list that stands where blocks do.
 pub(super) fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) {
     let at = node.origin;
+    if adopt::leads("src", node)
+        && parent.is_none_or(|parent| {
+            !matches!(parent.name, "list" | "table" | "row" | "menu" | "social")
+        })
+        && is_picture(node)
+    {
+        pass.findings.mend(
+            Code::SchemaType,
+            at,
+            "A block is an object, not the address of a picture.",
+            "text.string",
+            format!("{} made the src of a new image", node.excerpt()),
+        );
+        let src = std::mem::take(node);
+        *node = Node::block(at, "image", vec![("src", src)]);
+        return;
+    }
     let kind = match (&node.value, parent.map(|row| row.name)) {
         (Value::String(_) | Value::Number(_), Some("list")) => "item",
-        (Value::String(_) | Value::Number(_), Some("row")) => "cell",
+        (Value::String(_) | Value::Number(_) | Value::Bool(_), Some("row")) => "cell",
         (Value::String(_) | Value::Number(_), _) => "text",
         (Value::Array(_), Some("table")) => "row",
         (Value::Array(_), Some("section")) => "column",
@@ -192,6 +228,9 @@ pub(super) fn into_block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_
     } else {
         "text"
     };
-    let inner = std::mem::replace(node, Node::new(at, Value::Null));
+    let mut inner = std::mem::replace(node, Node::new(at, Value::Null));
+    if let Value::Bool(bool) = inner.value {
+        inner.value = Value::String(bool.to_string());
+    }
     *node = Node::block(at, kind, vec![(key, inner)]);
 }

@@ -4,7 +4,7 @@ use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{self, Attribute, BlockRow, Form},
     issue::Code,
-    pass::Pass,
+    pass::{Pass, adopt},
 };
 
 /// Objects that hold what belongs to the block itself.
@@ -70,12 +70,27 @@ pub(crate) fn lower(object: &mut Object, owner: &str, pass: &mut Pass<'_, '_>) {
     }
 }
 
+/// Whether an object under the name of its own block is the block once more.
+fn is_own(node: &Node) -> bool {
+    node.as_object()
+        .is_some_and(|object| !object.has("type") && !object.has("md") && !object.0.is_empty())
+}
+
 /// Takes attributes out of objects that hold nothing else.
 pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
     let kind = object.string("type").and_then(|kind| {
         grammar::block(kind).or_else(|| grammar::alias(kind).and_then(grammar::block))
     });
-    for name in NESTED {
+    let own = kind.map(|row| row.name).filter(|own| {
+        !matches!(
+            *own,
+            "text" | "quote" | "code" | "if" | "each" | "row" | "cell"
+        )
+    });
+    for name in NESTED.iter().copied().chain(own) {
+        if own == Some(name) && !object.find(name).is_some_and(is_own) {
+            continue;
+        }
         if object.find(name).and_then(Node::as_object).is_none() {
             continue;
         }
@@ -89,7 +104,7 @@ pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
         let mut stay = Object::default();
         let mut moved = Vec::new();
         for (key, node) in inner.0 {
-            let passed = *name == "attrs" && (key.starts_with("mc:") || key.starts_with("data-"));
+            let passed = name == "attrs" && (key.starts_with("mc:") || key.starts_with("data-"));
             if passed || object.has(&key) {
                 stay.0.push((key, node));
             } else {
@@ -111,6 +126,52 @@ pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
             object.put(name, Node::new(origin, Value::Object(stay)));
         }
     }
+}
+
+/// A key that is a slip of one of ours, for words and addresses that the block has not.
+pub(super) fn near_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let ours: Vec<&'static str> = row
+        .attributes
+        .iter()
+        .filter(|own| {
+            let said = std::iter::once(&own.name)
+                .chain(own.aliases)
+                .any(|name| object.find(name).is_some_and(|node| !node.is_null()));
+            let words = matches!(
+                own.form,
+                Form::Text(_) | Form::Url(_) | Form::Template | Form::Verbatim | Form::Texts
+            );
+            words && !said
+        })
+        .map(|own| own.name)
+        .collect();
+    for name in ours {
+        let near = object.0.iter().position(|(key, node)| {
+            row.attribute(key).is_none()
+                && row.holds(key).is_none()
+                && key != "type"
+                && key.is_ascii()
+                && !matches!(node.value, Value::Array(_))
+                && (grammar::nearest(key, std::iter::once(name)).is_some() || swapped(key, name))
+                && (adopt::may_be_read(key, node) || adopt::is_address(node))
+        });
+        let Some((key, node)) = near.and_then(|at| object.0.get_mut(at)) else {
+            continue;
+        };
+        let was = std::mem::replace(key, name.to_owned());
+        let origin = node.origin;
+        told(&was, name, row.name, origin, pass);
+    }
+}
+
+/// Whether two words have the same letters in another order.
+fn swapped(one: &str, two: &str) -> bool {
+    let sorted = |word: &str| {
+        let mut bytes: Vec<u8> = word.bytes().take(20).collect();
+        bytes.sort_unstable();
+        bytes
+    };
+    one.len() == two.len() && one.len() >= 4 && sorted(one) == sorted(two)
 }
 
 pub(super) fn told(other: &str, ours: &str, owner: &str, at: Origin, pass: &mut Pass<'_, '_>) {

@@ -37,6 +37,7 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
             object.put("type", node);
         }
     }
+    key_typed(object, pass);
     let written = match object.find("type") {
         Some(node) => match node.as_str() {
             Some(text) => Some(text.to_owned()),
@@ -54,10 +55,23 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         .and_then(|name| name.rsplit_once("-modules-"))
         .map(|(_, last)| last.to_owned());
     let written = last.or(written);
+    // A profile that is called by its network.
+    if parent.is_some_and(|row| row.name == "social")
+        && let Some(name) = written.as_deref()
+        && grammar::block(name).is_none()
+        && grammar::alias(name).is_none()
+        && !object.has("network")
+        && let Some(node) = object.remove("type")
+    {
+        told("type", "network", "socialItem", node.origin, pass);
+        object.put("network", node);
+        object.put("type", Node::string(at, "socialItem"));
+        return;
+    }
     let found = match written.as_deref() {
         Some(name) => match grammar::block(name).map(|row| row.name) {
             Some(name) => Some(name),
-            None => grammar::alias(name),
+            None => grammar::alias(name).or_else(|| near(name)),
         },
         None => guess(object, parent),
     };
@@ -72,6 +86,45 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
     let in_table = parent.is_some_and(|row| matches!(row.name, "table" | "row"));
     if found == "row" && !in_table && !holds_cells(object) {
         found = "section";
+    }
+    // A call to action with words of its own is a band with a button in it.
+    let called = written.as_deref().is_some_and(|name| {
+        matches!(
+            name.to_ascii_lowercase().as_str(),
+            "cta" | "calltoaction" | "call-to-action" | "cta-section" | "ctablock"
+        )
+    });
+    if found == "button" && called && is_band(object) {
+        found = "section";
+    }
+    // Small print that holds blocks is one too.
+    let holds_blocks = object
+        .find("children")
+        .and_then(Node::as_array)
+        .is_some_and(|list| {
+            list.iter().any(|child| {
+                child.kind().is_some_and(|kind| {
+                    !matches!(kind, "text" | "link" | "var" | "br" | "if" | "a" | "span")
+                })
+            })
+        });
+    if found == "footer" && holds_blocks {
+        found = "section";
+    }
+    // What is a box in HTML holds blocks, or is words.
+    let boxed = written.as_deref().is_some_and(|name| {
+        matches!(
+            name.to_ascii_lowercase().as_str(),
+            "div" | "center" | "block" | "fragment" | "article" | "main"
+        )
+    });
+    if boxed && !holds_children(object) {
+        let words = ["text", "content", "children", "html", "value"]
+            .iter()
+            .any(|key| object.string(key).is_some());
+        if words {
+            found = "text";
+        }
     }
     // Of a header one is a heading, another a band.
     if found == "section"
@@ -102,6 +155,99 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         format!("{was} to {found}"),
     );
     object.put("type", Node::string(at, found));
+}
+
+/// The type whose name is a slip away.
+fn near(name: &str) -> Option<&'static str> {
+    if name.chars().count() < 4 {
+        return matches!(name.to_ascii_lowercase().as_str(), "txt").then_some("text");
+    }
+    let rows = grammar::BLOCKS.iter().map(|row| row.name);
+    grammar::nearest(name, rows).or_else(|| {
+        let others = grammar::BLOCKS
+            .iter()
+            .flat_map(|row| row.aliases)
+            .filter(|alias| alias.len() > 6)
+            .copied();
+        grammar::nearest(name, others).and_then(grammar::alias)
+    })
+}
+
+/// A block whose type is a key that holds all of it: `{"button": {"label": "Go"}}`.
+fn key_typed(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    const TYPES: &[&str] = &[
+        "body", "section", "column", "panel", "hero", "heading", "button", "image", "divider",
+        "spacer", "list", "table", "quote", "video", "social", "menu", "code", "footer", "text",
+    ];
+    if object.has("type") {
+        return;
+    }
+    let only = object.0.len() == 1;
+    let found = object.0.iter().find_map(|(key, node)| {
+        let kind = TYPES.iter().find(|kind| key.eq_ignore_ascii_case(kind))?;
+        let fits = match &node.value {
+            Value::Object(inner) => {
+                only && !inner.has("type") && !inner.has("md") && *kind != "text"
+                    || only && inner.has("text")
+            }
+            Value::Array(_) => only && matches!(*kind, "list" | "section" | "column" | "body"),
+            Value::Bool(true) => only && matches!(*kind, "divider" | "spacer"),
+            Value::String(_) => {
+                let others = object.0.iter().all(|(other, _)| {
+                    other == key
+                        || grammar::block(kind).is_some_and(|row| {
+                            row.all().any(|own| {
+                                own.name == other || own.aliases.contains(&other.as_str())
+                            })
+                        })
+                });
+                others && matches!(*kind, "button" | "image" | "quote" | "footer" | "code")
+            }
+            _ => false,
+        };
+        fits.then(|| (key.clone(), *kind))
+    });
+    let Some((key, kind)) = found else {
+        return;
+    };
+    let Some(node) = object.remove(&key) else {
+        return;
+    };
+    let at = node.origin;
+    told(&key, "type", "a block", at, pass);
+    match node.value {
+        Value::Object(inner) => {
+            for (key, node) in inner.0 {
+                object.put(&key, node);
+            }
+        }
+        Value::Array(_) => object.put("children", node),
+        Value::String(_) => {
+            let own =
+                grammar::block(kind).and_then(|row| row.attributes.iter().find(|own| own.required));
+            object.put(own.map_or("text", |own| own.name), node);
+        }
+        _ => {}
+    }
+    object.put("type", Node::string(at, kind));
+}
+
+/// Whether a call to action says more than its button does.
+fn is_band(object: &Object) -> bool {
+    let own = [
+        "buttonText",
+        "button_text",
+        "buttonLabel",
+        "button",
+        "buttons",
+        "headline",
+        "heading",
+        "description",
+        "subtitle",
+        "children",
+        "blocks",
+    ];
+    own.iter().any(|key| object.has(key)) || object.has("title") && object.has("text")
 }
 
 /// A level that is written as a tag, also where the size stands.
@@ -212,6 +358,14 @@ fn named_things(object: &mut Object, was: &str) {
         "product" | "productcard" | "person" | "profile" | "teammember" | "event" => {
             &[("name", "title")]
         }
+        "nothing" => {
+            let thing = ["price", "description", "bio", "role", "cta", "features"];
+            if thing.iter().any(|key| object.has(key)) {
+                &[("name", "title")]
+            } else {
+                &[]
+            }
+        }
         "stat" | "metric" => &[("value", "title"), ("label", "text"), ("name", "text")],
         "notification" | "alert" | "callout" | "notice" | "countdown" => &[("label", "title")],
         _ => &[],
@@ -230,7 +384,8 @@ pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
     let has = |key: &str| object.has(key);
     let said = |keys: &[&str]| keys.iter().any(|key| has(key));
     let holds = holds_children(object);
-    let titled = said(&["title", "headline", "heading", "subtitle"]);
+    let named = has("name") && said(&["price", "description", "bio", "role", "cta", "features"]);
+    let titled = named || said(&["title", "headline", "heading", "subtitle"]);
     let worded = said(&[
         "content",
         "description",
@@ -245,7 +400,7 @@ pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
         Some("row") => return Some("cell"),
         Some("menu") => return Some("menuItem"),
         Some("social") => return Some("socialItem"),
-        Some("section") if holds || titled && worded => return Some("column"),
+        Some("section") if holds || titled && (worded || named) => return Some("column"),
         Some("body" | "panel") if holds || titled || worded && !has("src") => {
             return Some("section");
         }
@@ -255,6 +410,7 @@ pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
     }
     [
         ("cond", "if"),
+        ("then", "if"),
         ("poster", "video"),
         ("src", "image"),
         ("href", "button"),

@@ -29,6 +29,7 @@ pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, 
             object.put(ours, node);
         }
     }
+    in_words(object, pass);
     if path(object, NAMES).is_some() {
         return;
     }
@@ -47,6 +48,38 @@ pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, 
         }
     }
     object.put("as", Node::string(at, name));
+}
+
+/// `item in items`, as template languages write it.
+fn in_words(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    for key in ["for", "each", "in", "loop", "repeat", "expression"] {
+        let parts = object.string(key).map(|text| {
+            let words: Vec<&str> = super::super::text::path_of(text)
+                .split_whitespace()
+                .collect();
+            match words.as_slice() {
+                [name, "in" | "of", list] if notation::is_name(name) && notation::is_path(list) => {
+                    Some(((*name).to_owned(), (*list).to_owned()))
+                }
+                [list] if key == "for" && notation::is_path(list) => {
+                    Some((String::new(), (*list).to_owned()))
+                }
+                _ => None,
+            }
+        });
+        let Some(Some((name, list))) = parts else {
+            continue;
+        };
+        let Some(node) = object.remove(key) else {
+            continue;
+        };
+        super::told(key, "in", "each", node.origin, pass);
+        object.put("in", Node::string(node.origin, list));
+        if !name.is_empty() && !object.has("as") {
+            object.put("as", Node::string(node.origin, name));
+        }
+        return;
+    }
 }
 
 /// The name that the body uses, else one for an element of the list.

@@ -64,6 +64,53 @@ fn spans(node: Node) -> Vec<Node> {
     }
 }
 
+/// Elements that stand inside another one follow it: lists have one level.
+pub(super) fn nested_items(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    const INNER: &[&str] = &["items", "children", "subitems", "sublist", "list"];
+    if row.name != "list" {
+        return;
+    }
+    let Some(items) = object.find_mut("children").and_then(Node::as_array_mut) else {
+        return;
+    };
+    let mut all = Vec::with_capacity(items.len());
+    for mut item in std::mem::take(items) {
+        let at = item.origin;
+        let mut inner = None;
+        if let Some(object) = item.as_object_mut()
+            && WORDS
+                .iter()
+                .chain(BEFORE)
+                .any(|key| *key != "children" && object.has(key))
+            && let Some(key) = INNER.iter().find(|key| {
+                let list = object.find(key).and_then(Node::as_array);
+                list.is_some_and(|list| {
+                    let is_item = |node: &Node| {
+                        node.as_str().is_some()
+                            || matches!(node.kind(), Some("item" | "li" | "listItem"))
+                            || node.as_object().is_some_and(|object| !object.has("type"))
+                    };
+                    !list.is_empty() && list.iter().all(is_item)
+                })
+            })
+        {
+            inner = object.remove(key);
+        }
+        all.push(item);
+        if let Some(Value::Array(inner)) = inner.map(|node| node.value) {
+            pass.findings.mend(
+                Code::Grammar,
+                at,
+                "A list stands in an item; lists have one level.",
+                "unwrap",
+                "inner items put after it",
+            );
+            all.extend(inner);
+        }
+    }
+    *items = all;
+}
+
 /// Puts title, words and description of an element of a list or of a cell into its one text.
 pub(super) fn join_words(object: &mut Object, row: &BlockRow, at: Origin, pass: &mut Pass<'_, '_>) {
     if !matches!(row.name, "item" | "cell") {
@@ -132,6 +179,33 @@ pub(super) fn join_words(object: &mut Object, row: &BlockRow, at: Origin, pass: 
     object.put("text", Node::array(at, text));
 }
 
+/// Words of a button or link that bring their target along: `{"label": .., "href": ..}`.
+pub(super) fn words_with_target(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    if !matches!(row.name, "button" | "menuItem") {
+        return;
+    }
+    for key in ["label", "text", "content", "value"] {
+        let inner = object.find(key).and_then(Node::as_object);
+        let Some(inner) = inner
+            .filter(|inner| !inner.has("type") && TARGETS.iter().any(|target| inner.has(target)))
+        else {
+            continue;
+        };
+        let (inner, at) = (
+            inner.clone(),
+            object.find(key).map_or(0, |node| node.origin),
+        );
+        object.remove(key);
+        told(key, "the block itself", row.name, at, pass);
+        for (key, node) in inner.0 {
+            if !object.has(&key) {
+                object.put(&key, node);
+            }
+        }
+        return;
+    }
+}
+
 /// An address beside words that cannot be followed makes them a link.
 pub(super) fn link_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
     let Some(words) = row
@@ -172,7 +246,16 @@ pub(super) fn link_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_
 
 /// Who said it, as what and where, in one line.
 pub(super) fn cite(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
-    const WHO: &[&str] = &["cite", "author", "name", "source", "attribution", "person"];
+    const WHO: &[&str] = &[
+        "cite",
+        "author",
+        "name",
+        "citation",
+        "source",
+        "attribution",
+        "person",
+        "speaker",
+    ];
     const WHAT: &[&str] = &[
         "role",
         "title",
@@ -188,9 +271,11 @@ pub(super) fn cite(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>)
     let mut inner = Object::default();
     for key in WHO {
         if let Some(found) = object.find(key).and_then(Node::as_object)
-            && found.0.iter().all(|(key, node)| {
+            && found.0.iter().any(|(key, node)| {
                 node.as_str().is_some() && WHO.iter().chain(WHAT).any(|known| known == key)
             })
+            && !found.has("type")
+            && !found.has("md")
         {
             inner = found.clone();
             object.remove(key);

@@ -141,6 +141,8 @@ pub(super) fn rows_of(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) 
     let mut columns = headers(object, at, pass);
     if let Some(rows) = object.find_mut("children") {
         pairs(rows, pass);
+        turned(rows, pass);
+        text_rows(rows, pass);
         if let Some(rows) = rows.as_array_mut() {
             if columns.is_empty() {
                 columns = first_row(rows);
@@ -289,6 +291,103 @@ fn pairs(rows: &mut Node, pass: &mut Pass<'_, '_>) {
         Node::array(node.origin, cells)
     });
     rows.value = Value::Array(made.collect());
+}
+
+/// Columns that hold their values become rows.
+fn turned(rows: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = rows.origin;
+    let column = |node: &Node| {
+        let object = node.as_object().filter(|object| !object.has("type"))?;
+        let title = ["title", "header", "label", "name"]
+            .into_iter()
+            .find_map(|key| object.find(key))?;
+        let values = ["values", "data", "cells", "rows"]
+            .into_iter()
+            .find_map(|key| object.find(key))?
+            .as_array()?;
+        (object.0.len() == 2).then(|| (title.clone(), values.to_vec()))
+    };
+    let Some(columns) = rows
+        .as_array()
+        .filter(|columns| !columns.is_empty())
+        .and_then(|columns| columns.iter().map(column).collect::<Option<Vec<_>>>())
+    else {
+        return;
+    };
+    let longest = columns.iter().map(|(_, values)| values.len()).max();
+    let titles = columns.iter().map(|(title, _)| title.clone()).collect();
+    let mut turned = vec![Node::block(
+        at,
+        "row",
+        vec![
+            ("header", Node::bool(at, true)),
+            ("children", Node::array(at, titles)),
+        ],
+    )];
+    for index in 0..longest.unwrap_or(0) {
+        let cells = columns
+            .iter()
+            .map(|(_, values)| match values.get(index) {
+                Some(value) if !value.is_null() => value.clone(),
+                _ => cell(None, at),
+            })
+            .collect();
+        turned.push(Node::array(at, cells));
+    }
+    pass.findings.mend(
+        Code::SchemaType,
+        at,
+        "A table holds rows, not columns.",
+        "coerce.list",
+        "columns to rows",
+    );
+    rows.value = Value::Array(turned);
+}
+
+/// Rows as lines of text, their cells between bars.
+fn text_rows(rows: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = rows.origin;
+    if let Some(text) = rows.as_str()
+        && text.contains('|')
+    {
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let lines = lines.map(|line| Node::string(at, line)).collect();
+        rows.value = Value::Array(lines);
+    }
+    let Some(items) = rows.as_array_mut() else {
+        return;
+    };
+    let rule = |text: &str| {
+        text.contains('-')
+            && text
+                .chars()
+                .all(|char| matches!(char, '|' | '-' | ':' | ' '))
+    };
+    let headed = items.get(1).and_then(Node::as_str).is_some_and(rule);
+    items.retain(|item| !item.as_str().is_some_and(rule));
+    for (index, item) in items.iter_mut().enumerate() {
+        let Some(text) = item.as_str() else {
+            continue;
+        };
+        let at = item.origin;
+        let bare = text.trim().trim_start_matches('|').trim_end_matches('|');
+        let cells: Vec<Node> = bare
+            .split('|')
+            .map(|cell| Node::string(at, cell.trim()))
+            .collect();
+        pass.findings.mend(
+            Code::SchemaType,
+            at,
+            "A row is an object, not a string.",
+            "text.string",
+            format!("{} to a row", item.excerpt()),
+        );
+        let mut keys = vec![("children", Node::array(at, cells))];
+        if headed && index == 0 {
+            keys.push(("header", Node::bool(at, true)));
+        }
+        *item = Node::block(at, "row", keys);
+    }
 }
 
 /// Place of a key in a row whose columns nobody named.

@@ -98,9 +98,8 @@ pub(super) fn kind_of(
                 "a" | "anchor" => "link",
                 "linebreak" | "newline" | "break" => "br",
                 "conditional" => "if",
-                "string" | "span" | "plain" | "title" | "plain_text" | "plaintext" | "mrkdwn" => {
-                    "text"
-                }
+                "string" | "span" | "plain" | "title" | "plain_text" | "plaintext" | "mrkdwn"
+                | "doc" | "fragment" | "div" | "small" => "text",
                 _ if mark.is_some() => "text",
                 _ => {
                     let message = format!("There is no span of type \"{name}\".");
@@ -111,6 +110,7 @@ pub(super) fn kind_of(
                 }
             }
         }
+        None if object.has("then") => "if",
         None => ["text", "name", "var", "variable", "path", "href", "cond"]
             .into_iter()
             .find(|key| object.has(key))
@@ -214,7 +214,7 @@ fn one_of(object: &Object, keys: &[&str], kind: &str, pass: &mut Pass<'_, '_>) -
     one
 }
 
-pub(super) const TEXT_KEYS: &[&str] = &["text", "value", "content", "children"];
+pub(super) const TEXT_KEYS: &[&str] = &["text", "value", "content", "children", "html"];
 
 pub(super) fn text_span(
     node: &Node,
@@ -237,6 +237,9 @@ pub(super) fn text_span(
         return vec![Piece::Kept(node.clone())];
     }
     let said = match key(object, TEXT_KEYS, pass).map(|text| (text, &text.value)) {
+        Some((text, Value::String(_))) if object.has("html") && !object.has("text") => {
+            pieces(text, pass).unwrap_or_default()
+        }
         Some((text, Value::String(words_of))) => words(words_of, text.origin, &style, pass),
         Some((text, _)) => {
             let inner = pieces(text, pass).unwrap_or_default();
@@ -373,14 +376,16 @@ pub(super) fn link_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -
 }
 
 pub(super) fn if_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
-    const THEN: &[&str] = &["then", "children", "text"];
-    let mut known = vec!["type", "cond", "condition", "else"];
+    const THEN: &[&str] = &["then", "children", "text", "content"];
+    const CONDITIONS: &[&str] = &["cond", "condition", "if", "when", "test"];
+    let mut known = vec!["type", "else"];
+    known.extend(CONDITIONS);
     known.extend(THEN);
     let all = rest(object, &known, "if", pass);
     if !one_of(object, THEN, "if", pass) || !all {
         return vec![Piece::Kept(node.clone())];
     }
-    let Some(cond) = key(object, &["cond", "condition"], pass).cloned() else {
+    let Some(cond) = key(object, CONDITIONS, pass).cloned() else {
         pass.findings
             .report(Code::SchemaMissing, node.origin, "The if span has no cond.");
         return vec![Piece::Kept(node.clone())];

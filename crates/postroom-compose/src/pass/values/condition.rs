@@ -277,7 +277,14 @@ fn operand(node: &Node, operator: &str, pass: &mut Pass<'_, '_>) -> Option<Node>
 /// An expression in a string: `plan`, `!plan`, `plan == "pro"`.
 fn expression(node: &Node, text: &str, pass: &mut Pass<'_, '_>) -> Option<Node> {
     let message = format!("A condition is an object, not {}.", node.excerpt());
-    let Some((path, operator, value)) = read(text::path_of(text)) else {
+    let bare = text::path_of(text);
+    let bare = ["#if ", "% if ", "if "]
+        .iter()
+        .find_map(|start| bare.strip_prefix(start))
+        .unwrap_or(bare)
+        .trim_end_matches('%')
+        .trim();
+    let Some((path, operator, value)) = read(bare) else {
         return refuse(node, message, pass);
     };
     let mut object = Object::default();

@@ -180,6 +180,35 @@ pub(super) fn item(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
             item(&inner, pass)
         }
         Value::String(_) => word(node, "item", WORDS, pass),
+        // The type of a field beside what else is said of it.
+        Value::Object(object)
+            if object.string("type").is_some()
+                && object.0.iter().all(|(key, _)| {
+                    matches!(
+                        key.as_str(),
+                        "type"
+                            | "sample"
+                            | "example"
+                            | "default"
+                            | "description"
+                            | "required"
+                            | "title"
+                            | "format"
+                    )
+                }) =>
+        {
+            let Some(kind) = object.find("type") else {
+                return node.clone();
+            };
+            pass.findings.mend(
+                Code::SchemaType,
+                node.origin,
+                "The type of a field is a word.",
+                "text.string",
+                format!("{} to {}", node.excerpt(), kind.excerpt()),
+            );
+            item(kind, pass)
+        }
         Value::Object(object) => {
             let fields = object
                 .0

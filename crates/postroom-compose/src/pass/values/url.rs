@@ -14,6 +14,32 @@ const FILES: &[&str] = &[
     "aspx", "pdf", "css", "js", "json", "txt", "xml",
 ];
 
+/// An address in the form of a link of Markdown, and blanks in the number of a telephone.
+fn as_written(address: String, at: Origin, pass: &mut Pass<'_, '_>) -> String {
+    let mended = match address
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once("]("))
+    {
+        Some((_, rest)) => rest.strip_suffix(')').map(str::to_owned),
+        None if address.starts_with("tel:") && !address.contains('{') => {
+            let bare = address.split_whitespace().collect::<String>();
+            (bare != address).then_some(bare)
+        }
+        None => None,
+    };
+    let Some(mended) = mended else {
+        return address;
+    };
+    pass.findings.mend(
+        Code::UrlInvalid,
+        at,
+        "The address has signs around it or blanks in it.",
+        "url.trim",
+        format!("{address} to {mended}"),
+    );
+    mended
+}
+
 /// The one address in a list of one, or in an object around it.
 fn inner(node: &Node) -> Option<&Node> {
     match &node.value {
@@ -80,6 +106,7 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
         );
     }
     let decoded = entities(decoded, at, pass);
+    let decoded = as_written(decoded, at, pass);
     let mut parts = pass.reading(|reading| notation::parse(&decoded, reading));
     for part in &parts {
         match part {
