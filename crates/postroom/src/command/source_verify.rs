@@ -46,7 +46,8 @@ pub(crate) struct Verify {
     /// The URL that the provider called, for those that sign it
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The time of receipt: Unix seconds or RFC 3339 [default: now]
+    /// The time of receipt: Unix seconds or RFC 3339 [default: now]. A freshness that only a running source
+    /// asks for, beyond what the provider promises, counts when this is given
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     now: Option<String>,
     /// The audience that a token must name
@@ -70,7 +71,8 @@ pub(crate) struct Verify {
     /// The header with the secret, where the sender chooses it
     #[arg(long, value_name = "NAME")]
     header: Option<String>,
-    /// The only scheme of the provider that counts
+    /// The only scheme of the provider that counts [default: any, also one that a source takes only when
+    /// its settings name it; the verdict says so]
     #[arg(long, value_name = "NAME")]
     scheme: Option<String>,
 }
@@ -107,12 +109,12 @@ pub(super) fn run(asked: &Verify, terminal: Terminal) -> Done {
         headers: &headers,
         body: Bytes::from(body),
     };
+    let received_at = asked.now.as_deref().map(instant).transpose()?;
+    // A recording without a clock, or with one that stands at nought, is not called old.
+    let is_dated = received_at.is_some_and(|at| at.ms() != 0);
     let options = Options {
-        now: match &asked.now {
-            Some(text) => instant(text)?,
-            None => SystemClock.now(),
-        },
-        tolerance_s: asked.tolerance,
+        now: received_at.unwrap_or_else(|| SystemClock.now()),
+        tolerance_s: asked.tolerance.or(row.fresh_within_s.filter(|_| is_dated)),
         audience: asked.audience.clone(),
         email: asked.email.clone(),
         topic_arn: asked.topic_arn.clone(),

@@ -9,6 +9,11 @@ const VECTORS: &str = include_str!("../../../postroom-webhook/tests/vectors/vect
 
 /// Runs the command over files of a vector; the headers as JSON, or as lines.
 fn verify(vector: &Value, as_lines: bool) -> Answered {
+    verify_with(vector, as_lines, true, &[])
+}
+
+/// As [`verify`], with or without the vector's clock, and with further words.
+fn verify_with(vector: &Value, as_lines: bool, dated: bool, more: &[&str]) -> Answered {
     let folder = tempfile::tempdir().expect("a folder");
     let headers = vector["headers"].as_object().expect("headers");
     let written = if as_lines {
@@ -31,11 +36,13 @@ fn verify(vector: &Value, as_lines: bool) -> Answered {
         "headers",
         "--body",
         "body",
-        "--now",
-        &now,
         "--provider",
         vector["provider"].as_str().expect("text"),
     ];
+    if dated {
+        words.extend(["--now", &now]);
+    }
+    words.extend(more);
     let secrets: Vec<&str> = match &vector["secret"] {
         Value::Array(secrets) => secrets.iter().filter_map(Value::as_str).collect(),
         secret => secret.as_str().into_iter().collect(),
@@ -110,6 +117,52 @@ fn a_recorded_delivery_is_explained() {
             }
         }
     }
+}
+
+#[test]
+fn a_scheme_that_a_source_must_name_is_explained_and_said_to_be_so() {
+    let file: Value = serde_json::from_str(VECTORS).expect("JSON");
+    let vectors = file["vectors"].as_array().expect("vectors");
+    for (id, scheme) in [
+        ("hubspot-v1-not-named", "hubspot-v1"),
+        ("hubspot-v2-not-named", "hubspot-v2"),
+        ("plivo-v2-not-named", "plivo-v2"),
+    ] {
+        let vector = vectors.iter().find(|vector| vector["id"] == id);
+        let vector = vector.unwrap_or_else(|| panic!("no vector {id}"));
+        let said = verify(vector, false).json();
+        assert_eq!(
+            (&said["accepted"], &said["scheme"]),
+            (&json!(true), &json!(scheme))
+        );
+        let detail = said["verify_detail"].as_str().expect("text");
+        assert!(
+            detail.contains("only where the source names this scheme"),
+            "{detail}"
+        );
+        let named = verify_with(vector, false, true, &["--scheme", scheme]).json();
+        assert_eq!(named["accepted"], json!(true));
+        let detail = named["verify_detail"].as_str().expect("text");
+        assert!(!detail.contains("only where"), "{detail}");
+    }
+}
+
+#[test]
+fn a_freshness_that_only_a_source_asks_for_counts_with_a_clock() {
+    let file: Value = serde_json::from_str(VECTORS).expect("JSON");
+    let vectors = file["vectors"].as_array().expect("vectors");
+    let stale = vectors.iter().find(|vector| vector["id"] == "sns-v2-stale");
+    let stale = stale.expect("a vector");
+    assert_eq!(
+        verify(stale, false).json()["reason"],
+        json!("stale_timestamp")
+    );
+    let undated = verify_with(stale, false, false, &[]);
+    assert_eq!(undated.json()["accepted"], json!(true), "{undated:?}");
+    let asked = verify_with(stale, false, false, &["--tolerance", "60"]);
+    assert_eq!(asked.json()["reason"], json!("stale_timestamp"));
+    let longer = verify_with(stale, false, true, &["--tolerance", "7200"]);
+    assert_eq!(longer.json()["accepted"], json!(true));
 }
 
 #[test]
