@@ -112,7 +112,7 @@ pub(crate) fn event_values(row: &EventRow) -> [Value; 31] {
 }
 
 /// What may change of an event, behind its key.
-pub(crate) fn event_change_values(row: &EventRow) -> [Value; 11] {
+pub(crate) fn event_change_values(row: &EventRow) -> [Value; 13] {
     [
         row.tenant_id.bits().into(),
         row.id.into(),
@@ -125,6 +125,8 @@ pub(crate) fn event_change_values(row: &EventRow) -> [Value; 11] {
         opt_bits(row.todo_id.map(TodoId::bits)),
         row.tries.into(),
         opt_ms(row.next_try_at),
+        opt_bits(row.source_id.map(SourceId::bits)),
+        opt_text(&row.routing_trace),
     ]
 }
 

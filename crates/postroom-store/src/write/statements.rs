@@ -160,9 +160,10 @@ impl Writes {
             "UPDATE events SET disposition = new.column3, state = new.column4, \
              message_id = new.column5, detail = new.column6, redeliveries = new.column7, \
              last_redelivered_at = new.column8, todo_id = new.column9, tries = new.column10, \
-             next_try_at = new.column11 FROM (VALUES {}) AS new \
+             next_try_at = new.column11, source_id = new.column12, \
+             routing_trace = new.column13 FROM (VALUES {}) AS new \
              WHERE events.tenant_id = new.column1 AND events.id = new.column2",
-            11,
+            13,
             flat(changed.into_iter().map(rows::event_change_values)),
         )
         .await?;
