@@ -13,7 +13,7 @@
 //! action; when none is, the source's default does. The [`Trace`] says which.
 //!
 //! Modules: `rule` (rules as data), `check` (which expressions are allowed), `envelope` (what a rule sees),
-//! `issue` and `actor` (what is read out of a forge's payload), `value` (the envelope as values of
+//! `issue` and `actor` (what is read out of a forge's payload), `reads` (what an expression looks at), `value` (the envelope as values of
 //! the language, counted), `judge` (evaluation).
 
 mod actor;
@@ -21,6 +21,7 @@ mod check;
 mod envelope;
 mod issue;
 mod judge;
+mod reads;
 mod rule;
 mod value;
 

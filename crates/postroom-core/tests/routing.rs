@@ -15,7 +15,7 @@ use postroom_core::{
         TrustedActors,
     },
 };
-use postroom_types::ErrorCode;
+use postroom_types::{ErrorCode, limit::RULE_TEXT_BYTES};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -595,22 +595,111 @@ fn payloads_that_are_no_json_are_null() {
 }
 
 #[test]
-fn lists_are_seen_to_their_thousandth_item() {
-    for (items, seen) in [(1_000, 1_000), (1_001, 1_000)] {
-        let body = serde_json::to_vec(&json!({"items": (1..=items).collect::<Vec<u32>>()}));
+fn an_answer_that_lies_behind_the_thousandth_item_is_a_fault() {
+    for items in [1_000_u32, 1_001] {
+        let map: serde_json::Map<String, Value> = (1..=items)
+            .map(|key| (format!("k{key:04}"), json!(key)))
+            .collect();
+        let list = (1..=items).collect::<Vec<u32>>();
+        let body = json!({"items": list, "same": list, "map": map}).to_string();
         let envelope = Envelope::of(&Delivered {
-            body: &body.expect("JSON"),
+            body: body.as_bytes(),
             ..Delivered::default()
         });
-        for (expr, matches) in [
-            (format!("size(payload.items) == {seen}"), true),
-            ("payload.items.exists(i, i == 1000)".to_owned(), true),
-            ("payload.items.exists(i, i == 1001)".to_owned(), false),
-            ("1001 in payload.items".to_owned(), false),
+        let is_long = items > 1_000;
+        for (expr, whole, cut) in [
+            // What is known without walking to the end is known of the longer list too.
+            (
+                &*format!("size(payload.items) == {items}"),
+                Some(true),
+                Some(true),
+            ),
+            ("payload.items.exists(i, i == 999)", Some(true), Some(true)),
+            ("1000 in payload.items", Some(true), Some(true)),
+            ("payload.items.all(i, i < 7)", Some(false), Some(false)),
+            ("payload.map.k1000 == 1000", Some(true), Some(true)),
+            ("has(payload.map.k1001)", Some(false), Some(true)),
+            ("payload.items != payload.map.k0001", Some(true), Some(true)),
+            (
+                "size(payload.items) > 1000 && payload.items[1000] == 1001",
+                Some(false),
+                Some(true),
+            ),
+            // What only the end would tell is not told.
+            ("payload.items.all(i, i < 1001)", Some(true), None),
+            ("!payload.items.exists(i, i == 1001)", Some(true), None),
+            ("1001 in payload.items", Some(false), None),
+            ("payload.items.exists_one(i, i == 1)", Some(true), None),
+            ("size(payload.items.filter(i, i > 0)) > 7", Some(true), None),
+            ("payload.items == payload.same", Some(true), None),
+            ("payload.map.all(k, k != 'k1001')", Some(true), None),
+            // Not even beside something that is so anyhow.
+            (
+                "payload.items.all(i, i < 1001) || size(payload.items) > 0",
+                Some(true),
+                None,
+            ),
         ] {
-            let judgement = compile_one(&expr).expect("rules").evaluate(&envelope);
-            assert_eq!(judgement.queue.is_some(), matches, "{expr}");
+            let expected = if is_long { cut } else { whole };
+            let judgement = compile_one(expr).expect("rules").evaluate(&envelope);
+            let fault = judgement.trace.faults.first().map(|fault| fault.cause);
+            match expected {
+                Some(matches) => {
+                    assert_eq!(fault, None, "{expr} of {items}");
+                    assert_eq!(judgement.queue.is_some(), matches, "{expr} of {items}");
+                }
+                None => assert_eq!(fault, Some("list_too_long"), "{expr} of {items}"),
+            }
         }
+    }
+}
+
+#[test]
+fn a_text_that_is_not_seen_whole_is_told_of() {
+    for (bytes, is_cut) in [(RULE_TEXT_BYTES, false), (RULE_TEXT_BYTES + 1, true)] {
+        let body = json!({"text": "a".repeat(bytes), "other": 1}).to_string();
+        let envelope = Envelope::of(&Delivered {
+            body: body.as_bytes(),
+            ..Delivered::default()
+        });
+        for (expr, looks) in [
+            ("payload.text.contains('b')", true),
+            ("payload.other == 2", false),
+        ] {
+            let trace = compile_one(expr).expect("rules").evaluate(&envelope).trace;
+            assert_eq!(trace.truncated, is_cut && looks, "{expr} of {bytes}");
+        }
+    }
+}
+
+#[test]
+fn what_rules_look_at_is_known_before_they_are_asked() {
+    for (expr, content) in [
+        ("event_type == 'a'", false),
+        ("event.event_type == 'a' && event.verified", false),
+        ("headers['x'] == 'a' && params.a == 1", false),
+        ("issue.number == 1 || actor.trusted", false),
+        ("params.list.exists(i, i == source)", false),
+        ("mail.subject == 'a'", true),
+        ("has(mail.from)", true),
+        ("payload.a == 1", true),
+        ("event.payload.a == 1", true),
+        ("has(event.payload)", true),
+        ("event['payload'].a == 1", true),
+        ("'payload' in event", true),
+        ("params.list.exists(i, i == payload.a)", true),
+        ("payload.list.exists(i, i == 1)", true),
+        ("source in [mail.from]", true),
+        (
+            "verified || !(trust_mode == 'smtp' && mail.to == null)",
+            true,
+        ),
+    ] {
+        assert_eq!(
+            compile_one(expr).expect(expr).read_content(),
+            content,
+            "{expr}"
+        );
     }
 }
 

@@ -267,7 +267,7 @@ limits! {
     /// Compiled form of one pattern, bytes.
     RULE_PATTERN_BYTES: usize = 32 * 1024, "invalid_expression";
     /// Text of one value that a rule sees, bytes.
-    RULE_TEXT_BYTES: usize = 64 * 1024, "cut";
+    RULE_TEXT_BYTES: usize = 64 * 1024, "cut, `truncated` in the trace";
     /// Steps that the rules of a source may take for one event: values looked at, and bytes of
     /// text by 64 (by 1 for patterns).
     RULE_STEPS: u64 = 4_000_000, "the rule faults, budget_exhausted";
@@ -280,7 +280,7 @@ limits! {
     /// Delivery id, bytes.
     WEBHOOK_ID_BYTES: usize = 256, "the next rule, at last the body's hash";
     /// Events in one webhook body.
-    WEBHOOK_PARTS: usize = 1_000, "the body stays one event";
+    WEBHOOK_PARTS: usize = 1_000, "the body stays one event, `verify_detail` says so";
     /// Token that signs a webhook, bytes.
     WEBHOOK_TOKEN_BYTES: usize = 16 * 1024, "malformed_signature";
     /// Events of one page.
@@ -328,7 +328,7 @@ limits! {
     /// Name of one trusted actor, bytes.
     TRUSTED_ACTOR_BYTES: usize = 128, "invalid_argument";
     /// Items of a list in the envelope that rules see.
-    RULE_LIST_ITEMS: usize = 1_000, "the rest is not seen";
+    RULE_LIST_ITEMS: usize = 1_000, "a rule whose answer lies behind faults";
     /// Events that new rules are tried on before they are saved.
     RULE_DRY_RUN_EVENTS: usize = 50, "older ones are not tried";
     /// Trace of a routing decision, bytes of JSON.

@@ -16,6 +16,7 @@ use super::{
     Action, Envelope, Rule, RuleError, RuleSet,
     check::{self, Patterns},
     envelope::{EVENT_FIELDS, ROOTS},
+    reads,
     value::{self, Meter},
 };
 use crate::Disposition;
@@ -56,7 +57,7 @@ pub struct Fault {
     /// Its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule_id: Option<String>,
-    /// `missing_key`, `type_error`, `not_boolean`, `budget_exhausted` or `error`.
+    /// `missing_key`, `type_error`, `not_boolean`, `budget_exhausted`, `list_too_long` or `error`.
     pub cause: &'static str,
     /// In words, without anything that the delivery said.
     pub detail: &'static str,
@@ -85,6 +86,9 @@ pub struct Trace {
     /// What went wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// Whether a text that the rules looked at is longer than what they see of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
 }
 
 /// Where a delivery goes.
@@ -130,12 +134,24 @@ impl Rules {
         })
     }
 
+    /// Whether a rule looks at what a delivery says: its mail, or its payload as a whole or in part.
+    pub fn read_content(&self) -> bool {
+        let mut expressions = self.rules.iter().map(|(_, expression)| expression);
+        expressions.any(reads::content)
+    }
+
     /// Judges a delivery. The same rules and envelope give the same judgement.
     pub fn evaluate(&self, envelope: &Envelope) -> Judgement {
         let meter = Arc::new(Meter::default());
-        let context = self.context(envelope, &meter);
+        let mut judgement = self.judge(envelope, &meter);
+        judgement.trace.truncated = meter.has_cut_text();
+        judgement
+    }
+
+    fn judge(&self, envelope: &Envelope, meter: &Arc<Meter>) -> Judgement {
+        let context = self.context(envelope, meter);
         for (index, (rule, expression)) in self.rules.iter().enumerate() {
-            match is_true(expression, context.as_ref(), &meter) {
+            match is_true(expression, context.as_ref(), meter) {
                 Ok(false) => {}
                 Ok(true) => {
                     let trace = Trace::of_rule(index, rule, None, rule.action.clone(), Vec::new());
@@ -166,6 +182,7 @@ impl Rules {
             rule_name: None,
             action: self.default.clone(),
             faults: Vec::new(),
+            truncated: false,
         };
         Judgement::of(self.default.as_ref(), envelope, trace)
     }
@@ -226,6 +243,10 @@ fn is_true(
     if meter.is_exhausted() {
         return Err(("budget_exhausted", "the rules looked at more than they may"));
     }
+    if meter.wanted_more_items() {
+        let words = "a list or map is longer than what is walked of it, and the answer lies behind";
+        return Err(("list_too_long", words));
+    }
     match evaluated {
         Ok(Ok(Some(result))) => Ok(result),
         Ok(Ok(None)) => Err(("not_boolean", "the expression is neither true nor false")),
@@ -258,6 +279,7 @@ impl Trace {
             rule_name: rule.name.clone(),
             action: Some(action),
             faults,
+            truncated: false,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The envelope as values of the expression language: nothing is copied, and every look is counted.
 //!
 //! Lists and maps are views of the JSON; texts borrow it. What an evaluation may look at in all is
-//! bounded by a [`Meter`], so that no expression runs away however large the payload is.
+//! bounded by a [`Meter`], so that no expression runs away however large the payload is. An answer that
+//! would need more of a list than is walked is no answer, and the meter says so.
 
 use std::{
     fmt,
@@ -33,6 +34,10 @@ const TEXT_PER_STEP: u64 = 64;
 pub(super) struct Meter {
     left: AtomicU64,
     exhausted: AtomicU64,
+    /// A list or map was walked to the end of what is seen of it, and there is more.
+    cut_list: AtomicU64,
+    /// A text is longer than what is seen of it.
+    cut_text: AtomicU64,
 }
 
 impl Default for Meter {
@@ -40,6 +45,8 @@ impl Default for Meter {
         Self {
             left: AtomicU64::new(RULE_STEPS),
             exhausted: AtomicU64::new(0),
+            cut_list: AtomicU64::new(0),
+            cut_text: AtomicU64::new(0),
         }
     }
 }
@@ -62,6 +69,17 @@ impl Meter {
     pub(super) fn is_exhausted(&self) -> bool {
         self.exhausted.load(Relaxed) != 0
     }
+
+    /// Whether something asked for items past those that are seen: then no result counts either, for
+    /// what "all" and "none" say of a part is not so of the whole.
+    pub(super) fn wanted_more_items(&self) -> bool {
+        self.cut_list.load(Relaxed) != 0
+    }
+
+    /// Whether a text was looked at that is longer than what is seen of it.
+    pub(super) fn has_cut_text(&self) -> bool {
+        self.cut_text.load(Relaxed) != 0
+    }
 }
 
 /// A value of the envelope.
@@ -82,7 +100,12 @@ pub(super) fn of<'a>(
             (None, Some(uint)) => Box::new(CelUInt::from(uint)),
             (None, None) => Box::new(CelDouble::from(number.as_f64().unwrap_or(f64::NAN))),
         },
-        Value::String(text) => Box::new(CelString::from(cut(text))),
+        Value::String(text) => {
+            if text.len() > RULE_TEXT_BYTES {
+                meter.cut_text.store(1, Relaxed);
+            }
+            Box::new(CelString::from(cut(text)))
+        }
         Value::Array(items) => Box::new(ListView {
             items,
             meter,
@@ -102,7 +125,7 @@ fn cut(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// A list: its first items.
+/// A list. Its length is known and every item can be asked for; the first items can be walked.
 struct ListView<'a> {
     items: &'a [Value],
     meter: &'a Meter,
@@ -162,13 +185,18 @@ impl fmt::Debug for MapView<'_> {
 
 struct Walk<'b, 'a> {
     rest: std::slice::Iter<'b, Box<dyn Val + 'a>>,
+    /// There are more behind these.
+    is_cut: bool,
+    meter: &'a Meter,
 }
 
 impl<'b, 'a: 'v, 'v> Items<'b, 'v> for Walk<'b, 'a> {
     fn next(&mut self) -> Option<&'b (dyn Val + 'v)> {
-        self.rest
-            .next()
-            .map(|item| item.as_ref() as &'b (dyn Val + 'v))
+        let next = self.rest.next();
+        if next.is_none() && self.is_cut {
+            self.meter.cut_list.store(1, Relaxed);
+        }
+        next.map(|item| item.as_ref() as &'b (dyn Val + 'v))
     }
 }
 
@@ -213,10 +241,13 @@ impl Val for ListView<'_> {
         if size.size().inner() != self.size().inner() {
             return false;
         }
-        let mut others = iterable.iter();
-        self.values()
-            .iter()
-            .all(|item| others.next().is_some_and(|other| item.equals(other)))
+        let (mut own, mut others) = (self.iter(), iterable.iter());
+        while let Some(item) = own.next() {
+            if !others.next().is_some_and(|other| item.equals(other)) {
+                return false;
+            }
+        }
+        true
     }
 
     fn clone_as_boxed<'v>(&self) -> Box<dyn Val + 'v>
@@ -233,7 +264,13 @@ impl Val for ListView<'_> {
 
 impl Container for ListView<'_> {
     fn contains(&self, value: &dyn Val) -> Result<bool, ExecutionError> {
-        Ok(self.values().iter().any(|item| item.equals(value)))
+        let mut items = self.iter();
+        while let Some(item) = items.next() {
+            if item.equals(value) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -249,7 +286,7 @@ impl Indexer for ListView<'_> {
         let index = index.downcast_ref::<CelInt>().ok_or_else(unexpected)?;
         let item = usize::try_from(*index.inner())
             .ok()
-            .and_then(|index| self.shown().get(index))
+            .and_then(|index| self.items.get(index))
             .ok_or_else(|| ExecutionError::IndexOutOfBounds(cel::Value::Int(*index.inner())))?;
         of(item, self.meter).map(CowVal::Owned)
     }
@@ -269,13 +306,15 @@ impl Iterable for ListView<'_> {
     {
         Box::new(Walk {
             rest: self.values().iter(),
+            is_cut: self.items.len() > RULE_LIST_ITEMS,
+            meter: self.meter,
         })
     }
 }
 
 impl Sizer for ListView<'_> {
     fn size(&self) -> CelInt {
-        CelInt::from(i64::try_from(self.shown().len()).unwrap_or(i64::MAX))
+        CelInt::from(i64::try_from(self.items.len()).unwrap_or(i64::MAX))
     }
 }
 
@@ -373,6 +412,8 @@ impl Iterable for MapView<'_> {
     {
         Box::new(Walk {
             rest: self.keys().iter(),
+            is_cut: self.map.len() > RULE_LIST_ITEMS,
+            meter: self.meter,
         })
     }
 }
