@@ -124,6 +124,20 @@ impl Egress {
         Some(base.trim_end_matches('/'))
     }
 
+    /// The rules that need no resolution, under this dialler's policy: for refusing a URL when it is saved.
+    /// A URL that passes may still be refused when it is dialled.
+    ///
+    /// # Errors
+    /// The class for which it is refused.
+    pub fn screen(&self, url: &str) -> Result<Screened, Class> {
+        let screened = screen(url, &self.policy)?;
+        let is_own = |address| self.is_own(address, screened.port);
+        if self.is_own_host(&screened.host, screened.port) || screened.address.is_some_and(is_own) {
+            return Err(Class::OwnListener);
+        }
+        Ok(screened)
+    }
+
     /// What [`Egress::send`] would say to this URL now. Dials nothing.
     pub async fn check(&self, url: &str, purpose: Purpose) -> Verdict {
         let checked = self.approve(url, purpose).await;
@@ -190,8 +204,7 @@ impl Egress {
                 "refused to dial");
             class
         };
-        let own = |(host, port): &(String, u16)| *host == target.host && *port == target.port;
-        if self.policy.own_hosts.iter().any(own) {
+        if self.is_own_host(&target.host, target.port) {
             return Err(refuse(Class::OwnListener, &"the public address"));
         }
         let addresses = match target.literal {
@@ -238,6 +251,12 @@ impl Egress {
             return Err(Class::OwnListener);
         }
         Ok(class)
+    }
+
+    /// Whether a host and port are this server's public address.
+    fn is_own_host(&self, host: &str, port: u16) -> bool {
+        let own = |known: &(String, u16)| known.0 == host && known.1 == port;
+        self.policy.own_hosts.iter().any(own)
     }
 
     /// Whether this process listens there.

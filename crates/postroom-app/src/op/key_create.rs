@@ -130,6 +130,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         queues: input.queues,
         replay_targets: input.replay_targets.unwrap_or_default(),
     };
+    check_targets(call, &grants.replay_targets)?;
     check_grants_not_wider(call.actor, input.level, &permissions, &grants)?;
     let mode = input.mode.into();
     check_mode_not_wider(call.actor, mode)?;
@@ -153,6 +154,18 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         }),
         _ => Err(ErrorCode::InternalError.into()),
     }
+}
+
+/// No address is saved that no replay could ever reach: the guard's rules that need no resolution, asked
+/// again at each replay.
+fn check_targets(call: &Call<'_>, targets: &[String]) -> Result<(), Failure> {
+    for (index, target) in targets.iter().enumerate() {
+        let screened = call.room.egress().screen(target);
+        screened.map_err(|class| {
+            Failure::invalid(&format!("replay_targets[{index}]"), class.message())
+        })?;
+    }
+    Ok(())
 }
 
 /// The permissions asked for, or an agent's defaults; each one that the level can hold.

@@ -1,7 +1,7 @@
 //! `replay_webhook_event`: an arrival sent on once more.
 
 use postroom_core::EventRow;
-use postroom_net::egress::{EgressError, Purpose, Request, replay_headers};
+use postroom_net::egress::{Class, EgressError, Purpose, Request, replay_headers};
 use postroom_store::read;
 use postroom_types::{Dialect, ErrorCode, Level, Permission, limit::URL_BYTES};
 
@@ -114,9 +114,12 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         Err(EgressError::Failed { .. } | EgressError::Header) => {
             Err(Failure::new(ErrorCode::ReplayFailed))
         }
-        Err(error @ (EgressError::Refused(_) | EgressError::NotResolved)) => {
-            Err(refused(&error.to_string()))
-        }
+        // No word on where it leads to: it may do tomorrow, unlike a target that is refused.
+        Err(EgressError::NotResolved) => Err(Failure::new(ErrorCode::ReplayFailed)
+            .saying("The target's host did not resolve.")
+            .advising("Check the host's name, or replay again when its DNS answers.")
+            .with("class", Class::DnsError.as_str())),
+        Err(EgressError::Refused(class)) => Err(refused(class.message())),
     }
 }
 

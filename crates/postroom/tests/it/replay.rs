@@ -13,6 +13,28 @@ pub(crate) const ALLOWED: &str = "rate_key = 100000\nrate_tenant = 100000\nrate_
 
 const BODY: &str = r#"{"action":"opened","é":"\u001b"}"#;
 
+/// A file of names in place of the DNS.
+pub(crate) struct Names(tempfile::TempDir);
+
+impl Names {
+    pub(crate) fn new(names: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("names.json"), names).expect("written");
+        Self(folder)
+    }
+
+    /// The setting that names it.
+    pub(crate) fn line(&self) -> String {
+        let path = self.0.path().join("names.json");
+        format!("dns_file = {:?}\n", path.display().to_string())
+    }
+
+    /// The section with that setting alone.
+    pub(crate) fn section(&self) -> String {
+        format!("[egress]\n{}", self.line())
+    }
+}
+
 async fn replay(served: &Served, key: &str, id: &Value, target: Option<&str>) -> (u16, Value) {
     let body = match target {
         Some(target) => json!({"target_url": target}),
@@ -86,7 +108,9 @@ fn a_replay_sends_the_very_bytes_and_neither_signatures_nor_the_connections_head
 
 #[test]
 fn without_a_target_the_keys_first_one_is_used_or_asked_for() {
-    on_both_told("serve", ALLOWED, async |served| {
+    let names = Names::new(r#"{"inside.example": {"A": ["10.0.0.1"]}}"#);
+    let file = format!("{ALLOWED}{}", names.line());
+    on_both_told("serve", &file, async |served| {
         let id = arrived(&served).await;
         let bare = key(&served, &[]).await;
         let (status, refused) = replay(&served, &bare, &id, None).await;
@@ -100,7 +124,11 @@ fn without_a_target_the_keys_first_one_is_used_or_asked_for() {
             (400, &json!("replay_target_required"))
         );
         // Granted targets are defaults and no exemptions: the first is tried, and refused as any.
-        let granted = key(&served, &["https://10.0.0.1/a", "https://10.0.0.2/b"]).await;
+        let granted = key(
+            &served,
+            &["https://inside.example/a", "https://inside.example/b"],
+        )
+        .await;
         let (status, refused) = replay(&served, &granted, &id, None).await;
         assert_eq!(
             (status, &refused["error"]["code"]),
@@ -108,6 +136,91 @@ fn without_a_target_the_keys_first_one_is_used_or_asked_for() {
         );
         assert!(refused.to_string().contains("private"), "{refused}");
         assert!(!refused.to_string().contains("10.0.0"), "{refused}");
+    });
+}
+
+#[test]
+fn no_target_is_granted_that_no_replay_could_reach() {
+    on_both_told("serve", ALLOWED, async |served| {
+        let ask = async |targets: &[&str]| {
+            let wanted = json!({
+                "name": "replays", "level": "tenant",
+                "permissions": ["events:read", "events:replay"], "replay_targets": targets,
+            });
+            served
+                .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+                .await
+        };
+        let own = served.text("url").replace("http:", "https:");
+        for target in [
+            "https://10.0.0.5/x",
+            "https://[fd00::1]/",
+            "https://169.254.169.254/latest/",
+            "https://user:p@target.example/",
+            "https://@target.example/",
+            "https://target.example/#x",
+            "https://target.example:22/",
+            "https://localhost/",
+            "https://target/",
+            "http://target.example/",
+            "https://2130706433.0.0.0.0/",
+            own.as_str(),
+        ] {
+            let refused = ask(&["https://target.example/", target]).await;
+            assert_eq!(refused.status, 400, "{target}: {refused:?}");
+            let path = &refused.json()["error"]["details"]["errors"][0]["path"];
+            assert!(
+                path.to_string().contains("replay_targets"),
+                "{target}: {refused:?}"
+            );
+        }
+        // What the operator allows may be granted; a name is looked up at each replay.
+        for target in ["https://127.0.0.1:8443/x", "https://target.example/x?y=z"] {
+            assert_eq!(ask(&[target]).await.status, 201, "{target}");
+        }
+    });
+    on_both_told("serve", "", async |served| {
+        let wanted = json!({
+            "name": "replays", "level": "tenant", "permissions": ["events:replay"],
+            "replay_targets": ["https://127.0.0.1/"],
+        });
+        let refused = served
+            .ask("POST", "/v1/keys", served.admin(), Some(wanted))
+            .await;
+        assert_eq!(refused.status, 400, "{refused:?}");
+        assert!(refused.body.contains("loopback"), "{refused:?}");
+    });
+}
+
+#[test]
+fn a_host_that_does_not_resolve_may_do_so_later_and_one_that_is_refused_may_not() {
+    let names = Names::new(
+        r#"{"inside.example": {"A": ["10.0.0.1"]}, "broken.example": {"A": "SERVFAIL"}}"#,
+    );
+    on_both_told("serve", &names.section(), async |served| {
+        let id = arrived(&served).await;
+        for host in ["broken.example", "nobody.example"] {
+            let target = format!("https://{host}/hook");
+            let (status, said) = replay(&served, served.admin(), &id, Some(&target)).await;
+            let error = &said["error"];
+            assert_eq!(
+                (status, &error["code"]),
+                (502, &json!("replay_failed")),
+                "{said}"
+            );
+            assert_eq!(error["retryable"], json!(true), "{said}");
+            assert!(
+                error["message"]
+                    .as_str()
+                    .expect("text")
+                    .contains("did not resolve")
+            );
+        }
+        let target = Some("https://inside.example/hook");
+        let (status, said) = replay(&served, served.admin(), &id, target).await;
+        let error = &said["error"];
+        assert_eq!((status, &error["code"]), (400, &json!("invalid_argument")));
+        assert_eq!(error["retryable"], json!(false), "{said}");
     });
 }
 
