@@ -6,7 +6,7 @@ mod memory;
 mod secret;
 mod settings;
 
-pub(crate) use memory::{RememberedRefusal, Sources};
+pub(crate) use memory::{Offer, RememberedRefusal, Sources};
 pub(crate) use secret::{check_given, mint};
 pub(crate) use settings::{GivenSettings, Settings};
 
@@ -22,6 +22,9 @@ use serde_json::{Map, Value};
 /// The provider of sources that stand for mail that comes in by itself. It has no row among the
 /// providers of webhooks: no address, no secret, nothing to verify.
 pub(crate) const MAIL: &str = "mail";
+
+/// Ways in whose mail has no other source that opens work for it.
+pub(crate) const MAIL_WAYS: &[&str] = &["smtp", "lmtp", "raw", "loopback"];
 
 /// What a delivery is judged by, read once per version of the source.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! `source_set_secret`: the secret that a provider issued.
 
-use postroom_core::{Command, Outcome, SetSourceSecret};
+use postroom_core::{Command, Outcome, SetSourceSecret, SourceRow};
 use postroom_types::{
     Dialect, ErrorCode, Level, Permission, Secret, SourceId, TenantId, Timestamp,
 };
@@ -10,7 +10,7 @@ use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
-    source::check_given,
+    source::{Offer, check_given},
 };
 
 /// The row of the table.
@@ -91,11 +91,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
             Secret::new(given.trim().to_owned())
         }
         (None, true) => {
-            let offer = call.room.sources.offer(source.id).ok_or_else(|| {
-                Failure::new(ErrorCode::Conflict)
-                    .saying("The provider has offered no secret.")
-                    .advising("Set the webhook up at the provider; it calls the source's address.")
-            })?;
+            let offer = offered_to(call, &source)?;
             Secret::new(String::from_utf8_lossy(offer.expose()).into_owned())
         }
         _ => {
@@ -122,7 +118,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         return Err(ErrorCode::InternalError.into());
     };
     if offered {
-        call.room.sources.forget_offer(row.id);
+        call.room.sources.forget_offer(&row);
     }
     let current = row.current_secret();
     Ok(Output {
@@ -136,6 +132,24 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
             .max(),
         signing_secret: offered.then(|| secret.expose().clone()),
     })
+}
+
+/// The one secret that was offered at the source's address.
+fn offered_to(call: &Call<'_>, source: &SourceRow) -> Result<Secret<Vec<u8>>, Failure> {
+    let (words, advice) = match call.room.sources.offer(source) {
+        Some(Offer::One(secret)) => return Ok(secret),
+        Some(Offer::Several) => (
+            "Different secrets were offered at the source's address, so none is taken: somebody else knows the address.",
+            "Rotate the source, which gives it another address, and set the webhook up at the provider anew.",
+        ),
+        None => (
+            "The provider has offered no secret.",
+            "Set the webhook up at the provider; it calls the source's address.",
+        ),
+    };
+    Err(Failure::new(ErrorCode::Conflict)
+        .saying(words)
+        .advising(advice))
 }
 
 /// `30m` in milliseconds.

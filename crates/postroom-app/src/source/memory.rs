@@ -30,12 +30,25 @@ pub(crate) struct RememberedRefusal {
     pub(crate) source_ip: Option<String>,
 }
 
+/// A source at the address that it has now: what came to an earlier one counts no more.
+type Address = (SourceId, [u8; 32]);
+
+/// What was offered at a source's address as its secret, without any proof of who did.
+#[derive(Debug, Clone)]
+pub(crate) enum Offer {
+    /// One secret, however often.
+    One(Secret<Vec<u8>>),
+    /// Different ones: somebody else knows the address, and which of them is the provider's cannot be
+    /// told.
+    Several,
+}
+
 /// Rules, keys and refusals by source, each list bounded.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
     prepared: Mutex<HashMap<SourceId, Arc<Prepared>>>,
     refusals: Mutex<HashMap<SourceId, VecDeque<RememberedRefusal>>>,
-    offers: Mutex<HashMap<SourceId, Secret<Vec<u8>>>>,
+    offers: Mutex<HashMap<Address, Offer>>,
     keys: Mutex<HashMap<String, (Timestamp, Fetched)>>,
 }
 
@@ -78,24 +91,27 @@ impl Sources {
             .collect()
     }
 
-    /// Keeps a secret that a provider offered until a person takes it.
-    pub(crate) fn note_offer(&self, source: SourceId, secret: Secret<Vec<u8>>) {
-        put(&self.offers, SOURCES_IN_MEMORY, source, secret);
+    /// Keeps a secret that was offered until a person takes it. A second one that differs leaves none
+    /// that could be taken: it never stands in for the first.
+    pub(crate) fn note_offer(&self, row: &SourceRow, secret: Secret<Vec<u8>>) {
+        let address = (row.id, row.token_hash);
+        let known = lock(&self.offers).get(&address).cloned();
+        let offer = match known {
+            None => Offer::One(secret),
+            Some(Offer::One(first)) if first.expose() == secret.expose() => return,
+            Some(_) => Offer::Several,
+        };
+        put(&self.offers, SOURCES_IN_MEMORY, address, offer);
     }
 
-    /// Whether a provider offered a secret.
-    pub(crate) fn has_offer(&self, source: SourceId) -> bool {
-        lock(&self.offers).contains_key(&source)
-    }
-
-    /// The secret that a provider offered.
-    pub(crate) fn offer(&self, source: SourceId) -> Option<Secret<Vec<u8>>> {
-        lock(&self.offers).get(&source).cloned()
+    /// What was offered as the secret.
+    pub(crate) fn offer(&self, row: &SourceRow) -> Option<Offer> {
+        lock(&self.offers).get(&(row.id, row.token_hash)).cloned()
     }
 
     /// Forgets an offer that was taken.
-    pub(crate) fn forget_offer(&self, source: SourceId) {
-        lock(&self.offers).remove(&source);
+    pub(crate) fn forget_offer(&self, row: &SourceRow) {
+        lock(&self.offers).remove(&(row.id, row.token_hash));
     }
 
     /// A signing key that was fetched, as long as it is fresh.

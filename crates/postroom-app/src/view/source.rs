@@ -196,7 +196,7 @@ impl Source {
             secret_set_at: current.map(|secret| secret.set_at),
             previous_secret_until: previous,
             secret_offered: row.secret_origin == SecretOrigin::Provider
-                && room.sources.has_offer(row.id),
+                && room.sources.offer(&row).is_some(),
             settings: SourceSettings::of(&Settings::of(&row)),
             allow_all: trusted.as_ref().is_some_and(|trusted| trusted.allow_all),
             trusted_actors: trusted,

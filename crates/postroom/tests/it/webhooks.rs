@@ -942,6 +942,49 @@ fn a_secret_that_a_provider_offers_counts_once_a_person_takes_it() {
 }
 
 #[test]
+fn of_two_secrets_that_were_offered_none_is_taken() {
+    on_both("serve", async |served| {
+        let wanted = json!({"source_type": "notion", "target_queue": "pages"});
+        let source = Source::of(&served, wanted).await;
+        let offer = async |url: &str, token: &str| {
+            let body = json!({"verification_token": token}).to_string();
+            let answer = post(&served, url, &[], body.into()).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+        };
+        let first = "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl";
+        // The provider says it as often as it likes.
+        offer(&source.url, first).await;
+        offer(&source.url, first).await;
+        offer(
+            &source.url,
+            "secret_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        )
+        .await;
+        offer(&source.url, first).await;
+        let path = format!("/v1/sources/{}/secret", source.id);
+        let take = async || ask(&served, "POST", &path, json!({"accept_offered": true})).await;
+        let (status, refused) = take().await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (409, &json!("conflict"))
+        );
+        assert!(
+            refused.to_string().contains("Different secrets"),
+            "{refused}"
+        );
+        // At another address, which nobody else knows, it begins anew.
+        let rotate = format!("/v1/sources/{}/rotate", source.id);
+        let (status, rotated) = ask(&served, "POST", &rotate, json!({})).await;
+        assert_eq!(status, 200, "{rotated}");
+        let (_, none) = take().await;
+        assert!(none.to_string().contains("has offered no secret"), "{none}");
+        offer(rotated["ingest_url"].as_str().expect("a URL"), first).await;
+        let (status, taken) = take().await;
+        assert_eq!((status, &taken["signing_secret"]), (200, &json!(first)));
+    });
+}
+
+#[test]
 fn a_key_sends_work_only_to_queues_that_it_was_granted() {
     on_both("serve", async |served| {
         let wanted = json!({

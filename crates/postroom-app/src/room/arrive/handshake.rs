@@ -24,7 +24,7 @@ impl Room {
                 }
                 self.remember_topic(row, &topic).await;
             }
-            Next::OfferedSecret { secret } => self.sources.note_offer(row.id, secret),
+            Next::OfferedSecret { secret } => self.sources.note_offer(row, secret),
         }
         let noted = self
             .store
