@@ -40,7 +40,7 @@ pub use send::{
 pub use sending::{
     draft, drafts, list_entries, policy, suppressed, suppressions, upload, upload_bytes, usage,
 };
-pub use source::{Source, events_of_source, source, source_by_token, sources};
+pub use source::{Source, events_of_source, mails_by, source, source_by_token, sources};
 pub use status::{Counts, counts, deployment_counts, quick_check, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use postroom_core::{
-    Disposition, SourceRow,
-    routing::{Judgement, RuleError, RuleSet, Rules},
+    Disposition, EventRow, SourceRow,
+    routing::{Envelope, Judgement, RuleError, RuleSet, Rules},
 };
 use postroom_store::read;
 use postroom_types::{ErrorCode, Permission, limit::RULE_DRY_RUN_EVENTS};
@@ -12,12 +12,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::source_create::check_granted;
+use super::{source_create::check_granted, working::withheld};
 use crate::{
     Failure,
     operation::Call,
     random,
-    source::{envelope, queues_of, trusted_actors},
+    source::{MAIL, MAIL_WAYS, envelope, queues_of, trusted_actors},
 };
 
 /// One rule, for the published schema; what is read is the JSON itself, so that an error names the
@@ -57,9 +57,14 @@ pub(crate) struct ActionShape {
     quarantine: Option<bool>,
 }
 
-/// The set that a caller gave, with ids where they were left out, and compiled.
+/// The set that a caller gave for a source, with ids where they were left out, and compiled.
+///
+/// # Errors
+/// `permission_denied` when rules of a source that brings mail look at what it says and the caller may
+/// not read it: in which queue the next mail lands would tell.
 pub(super) fn compiled(
     call: &Call<'_>,
+    source: &SourceRow,
     rules: Vec<Value>,
     default: Option<Value>,
     params: Map<String, Value>,
@@ -80,6 +85,13 @@ pub(super) fn compiled(
             Some(index) => failure.with("rule_index", index),
             None => failure,
         })?;
+    }
+    if brings_mail(source) && rules.read_content() && !call.actor.holds(Permission::MessagesRead) {
+        let needed = Permission::MessagesRead.as_str();
+        return Err(Failure::new(ErrorCode::PermissionDenied)
+            .saying("Rules that look at mail or payload of a source of mail need the right to read messages.")
+            .advising("Decide by event_type, headers or trust_mode, or use a key that holds messages:read.")
+            .with("required", needed));
     }
     Ok((set, rules))
 }
@@ -125,8 +137,8 @@ impl Tried {
     }
 }
 
-/// Tries rules on the last events of their source: a rule that faults on what has come in already
-/// would hold back what comes next.
+/// Tries rules on the last events of their source, for one of mail on the last mails that it would have
+/// decided on: a rule that faults on what has come in already would hold back what comes next.
 ///
 /// # Errors
 /// `invalid_rule` with the rule and the events on which it faults.
@@ -137,18 +149,25 @@ pub(super) async fn dry_run(
     rules: &Rules,
 ) -> Result<Tried, Failure> {
     let (store, scope) = (call.room.store(), call.scope()?);
-    let trusted = trusted_actors(source);
-    let events = read::events_of_source(store, scope, source.id, RULE_DRY_RUN_EVENTS).await?;
+    let events = match source.provider == MAIL {
+        false => read::events_of_source(store, scope, source.id, RULE_DRY_RUN_EVENTS).await?,
+        true => {
+            let (mailbox, most) = (source.identity_id, RULE_DRY_RUN_EVENTS);
+            read::mails_by(store, scope, mailbox, MAIL_WAYS, most).await?
+        }
+    };
     let mut tried = Tried::default();
     let mut faults: Vec<(usize, u64, &'static str)> = Vec::new();
     for event in &events {
-        if event.carries_mail && !call.actor.holds(Permission::MessagesRead) {
+        if withheld(call, event).await?.is_some() {
             continue;
         }
         let Some(body) = read::event_payload(store, scope, event.id).await? else {
             continue;
         };
-        let envelope = envelope::of_event(event, &body, trusted.as_ref(), &set.params);
+        let Some(envelope) = envelope_of(source, event, body, set.params.clone()).await? else {
+            continue;
+        };
         let judgement = rules.evaluate(&envelope);
         tried.add(&judgement, source);
         if judgement.disposition == Disposition::Faulted {
@@ -171,4 +190,24 @@ pub(super) async fn dry_run(
         .with("rule_index", rule_index)
         .with("rule_id", rule.and_then(|rule| rule.id.clone()))
         .with("event_ids", ids))
+}
+
+/// What rules see of an event that came in; none for a report on mail of ours, which no rule is asked about.
+/// A mail is read on a thread that may block.
+pub(super) async fn envelope_of(
+    source: &SourceRow,
+    event: &EventRow,
+    body: Vec<u8>,
+    params: Map<String, Value>,
+) -> Result<Option<Envelope>, Failure> {
+    let (event, trusted) = (event.clone(), trusted_actors(source));
+    let reading = tokio::task::spawn_blocking(move || {
+        envelope::of_event(&event, &body, trusted.as_ref(), &params)
+    });
+    reading.await.map_err(|_| ErrorCode::InternalError.into())
+}
+
+/// Whether deliveries of a source may carry mail.
+fn brings_mail(source: &SourceRow) -> bool {
+    source.provider == MAIL || postroom_webhook::inbound::source(&source.provider).is_some()
 }

@@ -22,7 +22,8 @@ pub const ROW: Operation = Operation {
     title: "Set a source's rules",
     description: "Replace all rules of a source. Each is a CEL expression and one action; the first that is true decides, and without \
         any the default does, or the source's own queue. They are tried on the last 50 events first: a rule that cannot be evaluated \
-        there is refused and nothing is saved. A rule that faults later holds its delivery back. Try them with source_test_rules.",
+        there is refused and nothing is saved. A rule that faults later holds its delivery back. Where deliveries are mail, rules that look \
+        at `mail` or `payload` need the right to read messages. Try them with source_test_rules.",
     toolset: Toolset::Sources,
     permission: Permission::SourcesManage,
     levels: &[Level::Identity, Level::Tenant],
@@ -40,6 +41,7 @@ pub const ROW: Operation = Operation {
         ErrorCode::InvalidExpression,
         ErrorCode::InvalidRule,
         ErrorCode::NotFound,
+        ErrorCode::PermissionDenied,
         ErrorCode::TenantNotFound,
         ErrorCode::TooManyRules,
     ],
@@ -90,7 +92,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         Some(params) => params,
         None => saved_rules(&source).params,
     };
-    let (set, rules) = compiled(call, input.rules, input.default, params)?;
+    let (set, rules) = compiled(call, &source, input.rules, input.default, params)?;
     let tried = dry_run(call, &source, &set, &rules).await?;
     let nothing = set.rules.is_empty() && set.default.is_none() && set.params.is_empty();
     let document = match nothing {

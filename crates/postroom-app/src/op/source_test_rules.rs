@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use postroom_core::{
-    Disposition, SourceRow,
+    Disposition, EventRow, Family, SourceRow,
     routing::{Delivered, Envelope, RuleSet},
 };
 use postroom_store::read;
@@ -11,14 +11,14 @@ use postroom_types::{Dialect, ErrorCode, Level, Permission, SourceId, TenantId};
 use serde_json::{Map, Value};
 
 use super::{
-    ruling::{ActionShape, RuleShape, compiled},
+    ruling::{self, ActionShape, RuleShape, compiled},
     sourcing::{provider_of, source_in_reach},
 };
 use crate::{
     Failure,
     operation::{Annotations, Call, Operation, Route, ScopeRule, Toolset, json_handler},
     schema,
-    source::{MAIL, envelope, saved_rules, trusted_actors},
+    source::{MAIL, MAIL_WAYS, saved_rules, trusted_actors},
     view::ContentNotice,
 };
 
@@ -63,7 +63,7 @@ pub struct Input {
     tenant_id: Option<TenantId>,
     /// The source.
     source_id: SourceId,
-    /// An event that came through the source; instead of a payload.
+    /// An event that came through the source, or a mail that a source of mail decides on; instead of a payload.
     #[schemars(range(min = 1))]
     event_id: Option<u64>,
     /// A made-up payload; instead of an event.
@@ -126,7 +126,7 @@ async fn run(call: &Call<'_>, mut input: Input) -> Result<Output, Failure> {
     let saved = saved_rules(&source);
     let params = input.params.take().unwrap_or_else(|| saved.params.clone());
     let (rules, default) = tried(input.rules.take(), input.default.take(), &saved)?;
-    let (_, rules) = compiled(call, rules, default, params.clone())?;
+    let (_, rules) = compiled(call, &source, rules, default, params.clone())?;
     let envelope = envelope_of(call, &source, &input, &params).await?;
     let judgement = rules.evaluate(&envelope);
     let queue = match judgement.disposition {
@@ -171,13 +171,12 @@ async fn envelope_of(
     input: &Input,
     params: &Map<String, Value>,
 ) -> Result<Envelope, Failure> {
-    let trusted = trusted_actors(source);
     match (input.event_id, &input.payload) {
         (Some(id), None) => {
             let (store, scope) = (call.room.store(), call.scope()?);
             let event = read::event(store, scope, id)
                 .await?
-                .filter(|event| event.source_id == Some(source.id))
+                .filter(|event| is_of(event, source))
                 .ok_or(ErrorCode::NotFound)?;
             // Rules see the payload, and so does whoever tries them.
             if let Some(permission) = super::working::withheld(call, &event).await? {
@@ -186,25 +185,44 @@ async fn envelope_of(
             }
             let body = read::event_payload(store, scope, id).await?;
             let body = body.ok_or(ErrorCode::NotFound)?;
-            Ok(envelope::of_event(&event, &body, trusted.as_ref(), params))
+            let seen = ruling::envelope_of(source, &event, body, params.clone()).await?;
+            seen.ok_or_else(|| {
+                let words = "is a report on a mail of ours; no rule is asked about it";
+                Failure::argument(Dialect::Events, "event_id", words)
+            })
         }
-        (None, Some(payload)) => Ok(Envelope::of(&Delivered {
-            source: &source.provider,
-            kind: "webhook",
-            event_type: input.event_type.as_deref(),
-            trust_mode: source.trust_mode.as_str(),
-            verified: source.provider != MAIL && provider_of(source)?.trust_mode().verified(),
-            content_type: Some("application/json"),
-            headers: input.headers.as_ref(),
-            body: payload.to_string().as_bytes(),
-            trusted_actors: trusted.as_ref(),
-            params: Some(params),
-            ..Delivered::default()
-        })),
+        (None, Some(payload)) => {
+            let trusted = trusted_actors(source);
+            Ok(Envelope::of(&Delivered {
+                source: &source.provider,
+                kind: "webhook",
+                event_type: input.event_type.as_deref(),
+                trust_mode: source.trust_mode.as_str(),
+                verified: source.provider != MAIL && provider_of(source)?.trust_mode().verified(),
+                content_type: Some("application/json"),
+                headers: input.headers.as_ref(),
+                body: payload.to_string().as_bytes(),
+                trusted_actors: trusted.as_ref(),
+                params: Some(params),
+                ..Delivered::default()
+            }))
+        }
         _ => Err(Failure::argument(
             Dialect::Events,
             "event_id",
             "give either event_id or payload",
         )),
     }
+}
+
+/// Whether an event came through a source; for one of mail, whether its rules would decide on it.
+fn is_of(event: &EventRow, source: &SourceRow) -> bool {
+    if source.provider != MAIL {
+        return event.source_id == Some(source.id);
+    }
+    event.family == Family::Mail
+        && MAIL_WAYS.contains(&event.provider.as_str())
+        && source
+            .identity_id
+            .is_none_or(|own| event.identity_id == Some(own))
 }

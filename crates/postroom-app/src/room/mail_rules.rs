@@ -10,15 +10,15 @@ use std::{
 };
 
 use postroom_core::{Draft, EventRow, Family, MailWork, SourceRow, SourceState, Work, key_hash};
-use postroom_mail::Kind;
 use postroom_store::{StoreError, read};
 use postroom_types::{SourceId, TenantId, limit};
 
 use super::{Room, arrive::by_rules};
-use crate::source::{MAIL, ReadyRules, envelope::of_mail, ready_rules};
-
-/// Ways in whose mail has no other source that opens work for it.
-const PROVIDERS: &[&str] = &["smtp", "lmtp", "raw", "loopback"];
+use crate::source::{
+    MAIL, MAIL_WAYS, ReadyRules,
+    envelope::{is_report, of_mail},
+    ready_rules,
+};
 
 /// The sources of mail of some tenants, with their rules ready.
 #[derive(Debug, Default)]
@@ -77,7 +77,7 @@ impl MailSources {
 
     /// The source that an event's mail is of: its mailbox's own, else its tenant's.
     pub(super) fn of(&self, event: &EventRow) -> Option<Arc<Ready>> {
-        if event.family != Family::Mail || !PROVIDERS.contains(&event.provider.as_str()) {
+        if event.family != Family::Mail || !MAIL_WAYS.contains(&event.provider.as_str()) {
             return None;
         }
         let sources = self.by_tenant.get(&event.tenant_id)?;
@@ -96,7 +96,7 @@ impl MailSources {
 impl Ready {
     /// What a mail opens. Reports on our own mail open nothing: they are read for what they say.
     pub(super) fn judge(&self, event: &EventRow, draft: &Draft) -> Option<MailWork> {
-        if matches!(draft.kind, Kind::Dsn | Kind::Mdn) {
+        if is_report(draft) {
             return None;
         }
         let work = Work {

@@ -4,6 +4,7 @@ use postroom_core::{
     Draft, EventRow, Family,
     routing::{Delivered, Envelope, MailFacts, TrustedActors},
 };
+use postroom_mail::Kind;
 use postroom_webhook::inbound;
 use serde_json::{Map, Value};
 
@@ -42,16 +43,21 @@ pub(crate) fn of_mail(
     })
 }
 
-/// Lays out a kept event with its payload.
+/// Whether a mail reports on one of ours: it is read for what it says and no rule is asked about it.
+pub(crate) fn is_report(draft: &Draft) -> bool {
+    matches!(draft.kind, Kind::Dsn | Kind::Mdn)
+}
+
+/// Lays out a kept event with its payload; none for a mail that no rule is asked about.
 pub(crate) fn of_event(
     row: &EventRow,
     body: &[u8],
     trusted: Option<&TrustedActors>,
     params: &Map<String, Value>,
-) -> Envelope {
+) -> Option<Envelope> {
     if row.family == Family::Mail {
         let draft = Draft::read(body, row.delivered_to.clone());
-        return of_mail(row, &draft, Some(params));
+        return (!is_report(&draft)).then(|| of_mail(row, &draft, Some(params)));
     }
     let message = row
         .carries_mail
@@ -87,5 +93,5 @@ pub(crate) fn of_event(
         trusted_actors: trusted,
         params: Some(params),
     };
-    Envelope::of(&delivered)
+    Some(Envelope::of(&delivered))
 }

@@ -7,7 +7,7 @@ use crate::{
     sql::Row,
 };
 use postroom_core::{EventRow, SourceRow, SourceStats};
-use postroom_types::{SourceId, TenantScope};
+use postroom_types::{IdentityId, SourceId, TenantScope};
 
 /// A source with what came through it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,30 @@ pub async fn events_of_source(
     .value(source.bits())
     .text(" AND source_id IS NOT NULL AND ")
     .scope(scope)
+    .text(" ORDER BY events.id DESC LIMIT ")
+    .value(select::rows(limit))
+    .all(store, rows::event)
+    .await
+}
+
+/// The last mails that came in by some ways, newest first, of one mailbox or of all: for trying the rules
+/// of a source of mail on.
+pub async fn mails_by(
+    store: &Store,
+    scope: &TenantScope,
+    identity: Option<IdentityId>,
+    ways: &[&str],
+    limit: usize,
+) -> Result<Vec<EventRow>, StoreError> {
+    Select::new(concat!(
+        "SELECT ",
+        columns!(event),
+        " FROM events WHERE family = 'mail' AND "
+    ))
+    .scope(scope)
+    .text(" AND provider IN ")
+    .list(ways.iter().map(|way| (*way).into()))
+    .filter(" AND identity_id = ", identity.map(IdentityId::bits))
     .text(" ORDER BY events.id DESC LIMIT ")
     .value(select::rows(limit))
     .all(store, rows::event)

@@ -14,6 +14,7 @@ mod documents;
 mod egress;
 mod fake;
 mod mail;
+mod mail_rules;
 mod mcp;
 mod replay;
 mod rest;
