@@ -13,6 +13,7 @@ mod connect;
 mod documents;
 mod egress;
 mod fake;
+mod keys;
 mod mail;
 mod mail_rules;
 mod mcp;
