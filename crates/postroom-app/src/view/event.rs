@@ -77,7 +77,8 @@ pub struct EventDetail {
     pub source_ip: Option<String>,
     /// Headers, secrets replaced.
     pub headers: BTreeMap<String, String>,
-    /// The payload as received; null when this key may not read it.
+    /// The payload as received; null when this key may not read it. Over REST it is whole, for whoever hands
+    /// it on, and as large as its source takes (5 MiB, some providers 25); a tool's answer cuts it.
     pub payload: Option<String>,
     /// Present and true when `payload` was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
