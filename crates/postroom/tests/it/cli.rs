@@ -131,7 +131,10 @@ fn a_folder_of_other_files_is_left_alone_by_what_reads_and_by_imports_that_canno
         (&["doctor"], "There is no data folder"),
         (&["import", mail], "which mailbox takes the mail"),
         (&["import", mail, "--identity", "no address"], "address"),
-        (&["import", mail, "--identity", "idn_01"], "no id of a mailbox"),
+        (
+            &["import", mail, "--identity", "idn_01"],
+            "no id of a mailbox",
+        ),
     ];
     for (words, expected) in cases {
         let answer = run(folder.path(), words);

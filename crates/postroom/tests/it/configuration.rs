@@ -203,7 +203,11 @@ fn a_broken_certificate_is_found_and_the_advice_names_what_is_there() {
     assert!(told.out.contains("tls_certificate (cert.pem)"), "{told:?}");
     assert!(run(folder.path(), &start).err.contains("cert.pem"));
     let keys = run(folder.path(), &["key", "list", "--json"]).json();
-    assert_eq!(keys["data"], json!([]), "keys are shown by a start that succeeds");
+    assert_eq!(
+        keys["data"],
+        json!([]),
+        "keys are shown by a start that succeeds"
+    );
 }
 
 #[test]

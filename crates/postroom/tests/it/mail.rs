@@ -109,15 +109,25 @@ fn role_addresses_of_a_domain_reach_its_first_mailbox() {
     on_both("serve", async |served| {
         let smtp = served.text("smtp");
         for recipient in ["postmaster", "Postmaster@localhost", "abuse@localhost"] {
-            deliver(smtp, recipient, &format!("role {}", recipient.replace('@', " at ")));
+            deliver(
+                smtp,
+                recipient,
+                &format!("role {}", recipient.replace('@', " at ")),
+            );
         }
         assert_eq!(found(&served, "subject:role"), 3);
         let mut stream = TcpStream::connect(smtp).expect("a connection");
         stream
             .write_all(b"EHLO a.example\r\nMAIL FROM:<a@a.example>\r\nRCPT TO:<abuse@elsewhere.example>\r\nQUIT\r\n")
             .expect("written");
-        let answers: Vec<String> = BufReader::new(stream).lines().map_while(Result::ok).collect();
-        assert!(answers.iter().any(|line| line.starts_with("550")), "{answers:?}");
+        let answers: Vec<String> = BufReader::new(stream)
+            .lines()
+            .map_while(Result::ok)
+            .collect();
+        assert!(
+            answers.iter().any(|line| line.starts_with("550")),
+            "{answers:?}"
+        );
     });
 }
 
