@@ -8,6 +8,7 @@
 
 mod finding;
 mod importing;
+mod leaving;
 mod reading;
 mod receiving;
 mod sending;

@@ -372,6 +372,21 @@ fn examples_and_calls_on_documents_need_no_folder() {
         let called = run(folder.path(), &words);
         assert_eq!(called.json()["ok"], true, "{name}: {called:?}");
     }
+    // All arguments out of one file.
+    let whole = std::fs::read_to_string(folder.path().join("one.email.json")).expect("written");
+    let document: serde_json::Value = serde_json::from_str(&whole).expect("JSON");
+    let arguments = serde_json::json!({ "document": document }).to_string();
+    std::fs::write(folder.path().join("arguments.json"), arguments).expect("written");
+    let called = run(
+        folder.path(),
+        &["call", "check_ir", "@arguments.json", "--json"],
+    );
+    assert_eq!(called.json()["ok"], true, "{called:?}");
+    let absent = run(folder.path(), &["call", "check_ir", "@none.json"]);
+    assert!(
+        absent.exit == 2 && absent.err.contains("cannot be read"),
+        "{absent:?}"
+    );
     assert_eq!(run(folder.path(), &["example", "none"]).exit, 2);
     let absent = run(
         folder.path(),
@@ -464,6 +479,29 @@ fn files_are_checked_with_places_in_the_forms_that_tools_read() {
     assert_eq!(html.exit, 0, "{html:?}");
     let code = std::fs::read_to_string(folder.path().join("out.html")).expect("written");
     assert!(code.contains("Lost"));
+    // It is for whomever any other file is.
+    std::fs::write(folder.path().join("any"), "").expect("written");
+    let mode = |name: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let about = std::fs::metadata(folder.path().join(name)).expect("there");
+        about.permissions().mode()
+    };
+    assert_eq!(mode("out.html"), mode("any"));
+    let words = [
+        "compile",
+        "emails/fixed.email.json",
+        "--target",
+        "eml",
+        "--out",
+        "out.eml",
+    ];
+    let nameless = run(folder.path(), &words);
+    assert!(nameless.err.contains("--from"), "{nameless:?}");
+    let named = run(
+        folder.path(),
+        &[&words[..], &["--from", "ann@room.example"]].concat(),
+    );
+    assert!(!named.err.contains("--from"), "{named:?}");
     let none = run(
         folder.path(),
         &["compile", "emails/a/bad.email.json", "--out", "none.html"],

@@ -193,9 +193,14 @@ fn a_provider_gets_one_key_for_one_mail_and_its_events_reach_the_deliveries() {
         .build()
         .expect("a runtime");
     let fake = runtime.block_on(Fake::start(|asked, _| {
+        let body = String::from_utf8_lossy(&asked.body).into_owned();
         let told = match asked.header("authorization") {
+            Some(_) if body.contains("Refused") => {
+                let why = json!({"statusCode": 422, "name": "validation_error", "message": "no such field"});
+                return (422, "content-type: application/json\r\n", why.to_string().into_bytes());
+            }
             // Taken, and the answer lost on its way.
-            Some(_) if String::from_utf8_lossy(&asked.body).contains("Lost answer") => {
+            Some(_) if body.contains("Lost answer") => {
                 return (504, "", Vec::new());
             }
             Some("Bearer re_0123456789abcdef") => json!({"id": "49a3999c-0ce1"}),
@@ -223,6 +228,21 @@ fn a_provider_gets_one_key_for_one_mail_and_its_events_reach_the_deliveries() {
         assert_eq!(asked.len(), 1);
         let key = format!("postroom/{}", sent["id"].as_str().expect("an id"));
         assert_eq!(asked[0].header("idempotency-key"), Some(key.as_str()));
+        let refused = ann
+            .send(json!({"to": ["here@outside.example"], "subject": "Refused", "text": "T", "idempotency_key": "r"}))
+            .await;
+        let refused = ann.until(&refused["id"], &["rejected"]).await;
+        let told = fate(&refused, "here@outside.example");
+        assert_eq!(
+            told["reason"],
+            "provider_validation: validation_error: no such field"
+        );
+        assert_eq!(told["smtp_code"], Value::Null, "HTTP has no codes of SMTP");
+        let taken = ann.message(&sent["id"]).await;
+        assert_eq!(
+            fate(&taken, "gone@outside.example")["smtp_code"],
+            Value::Null
+        );
         let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
         let wanted =
             json!({"source_type": "resend", "target_queue": "mail", "signing_secret": secret});
