@@ -92,8 +92,11 @@ function block(text, name) {
 }
 
 /** Mailchimp: merge tags with short names in capitals, and conditions. */
-export function mailchimp(text, data) {
+export function mailchimp(text, data, named = {}) {
   const fields = {}
+  for (const [path, field] of Object.entries(named)) {
+    fields[field] = path.split('.').reduce((value, key) => value?.[key], data)
+  }
   const walk = (value) => {
     for (const [key, one] of Object.entries(value)) {
       if (Array.isArray(one)) continue

@@ -39,11 +39,13 @@ def engines():
     own.simple_tag(lambda context: context["unsubscribe_url"], takes_context=True, name="unsubscribe_link")
     django_engine.template_builtins.append(own)
     liquid = Liquid()
+    liquid_escaping = Liquid(autoescape=True)
     return [
         ("jinja2, autoescape on", "jinja2", True, lambda text, data: escaping.from_string(text).render(**data)),
         ("jinja2, autoescape off", "jinja2", True, lambda text, data: plain.from_string(text).render(**data)),
         ("django", "klaviyo", True, lambda text, data: django_engine.from_string(text).render(Context(data))),
         ("python-liquid", "liquid", False, lambda text, data: liquid.from_string(text).render(**data)),
+        ("python-liquid, escaping", "liquid, escaping", False, lambda text, data: liquid_escaping.from_string(text).render(**data)),
         ("chevron", "mustache", False, lambda text, data: chevron.render(text, data)),
     ]
 

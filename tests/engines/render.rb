@@ -4,6 +4,7 @@
 require 'date'
 require 'erb'
 require 'json'
+require 'ostruct'
 
 # Data in which keys are symbols, and dates are dates.
 def prepared(value, dates, prefix = '')
@@ -15,11 +16,23 @@ def prepared(value, dates, prefix = '')
   end
 end
 
-results = JSON.parse(File.read(ARGV[0])).select { |one| one['dialect'] == 'erb' }.map do |one|
-  result = { engine: 'ERB', id: one['id'] }
+# Data whose fields are methods.
+def methods_of(value)
+  case value
+  when Hash then OpenStruct.new(value.transform_values { |one| methods_of(one) })
+  when Array then value.map { |one| methods_of(one) }
+  else value
+  end
+end
+
+results = JSON.parse(File.read(ARGV[0])).select { |one| one['dialect'].start_with?('erb') }.map do |one|
+  methods = one['dialect'] == 'erb, methods'
+  result = { engine: methods ? 'ERB, methods' : 'ERB', id: one['id'] }
   begin
     place = binding
-    prepared(one['data'], one['dates']).each { |name, value| place.local_variable_set(name, value) }
+    prepared(one['data'], one['dates']).each do |name, value|
+      place.local_variable_set(name, methods ? methods_of(value) : value)
+    end
     result[:output] = ERB.new(one['code']).result(place)
   rescue StandardError, SyntaxError => error
     result[:error] = "#{error.class}: #{error.message}"

@@ -95,7 +95,7 @@ impl Dialect {
             Self::SendGrid => Box::new(handlebars::Handlebars::sendgrid()),
             Self::Mustache => Box::new(mustache::MUSTACHE),
             Self::Postmark => Box::new(mustache::POSTMARK),
-            Self::Go => Box::new(go::Go),
+            Self::Go => Box::new(go::Go::of(host)),
             Self::Erb => Box::new(erb::Erb::of(host)),
             Self::Mailchimp => Box::new(mailchimp::Mailchimp::of(host)),
             Self::None => return None,

@@ -13,6 +13,7 @@ pub mod component;
 mod eml;
 mod escape;
 mod flow;
+mod go_comments;
 mod inline;
 mod leaves;
 mod links;
@@ -176,13 +177,20 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
     let mut flow = Flow::new(document, options.dialect, syntax.as_deref(), &data);
     let subject = plain::line(&mut flow, &document.meta.subject);
     let preheader = plain::line(&mut flow, &document.meta.preheader);
+    let trusted = |page: Output| {
+        if options.dialect == Dialect::Go && options.host.html_template {
+            go_comments::trusted(page)
+        } else {
+            page
+        }
+    };
     let html = |flow: &mut Flow<'_>| {
         let page = page(flow, options);
-        if options.fragment {
+        trusted(if options.fragment {
             backend.fragment(&page)
         } else {
             backend.page(&page)
-        }
+        })
     };
     let (code, text) = match options.target {
         Target::Html => (html(&mut flow), Some(plain::document(&mut flow))),
@@ -197,7 +205,7 @@ pub fn compile_with(document: &Document, options: &Options, backend: &dyn HtmlBa
                 flow.tell(issue);
             }
             let (html, text) = (
-                backend.page(&page(&mut flow, options)),
+                trusted(backend.page(&page(&mut flow, options))),
                 plain::document(&mut flow),
             );
             let mail = eml::write(&options.envelope, &subject, &text, &html.text);

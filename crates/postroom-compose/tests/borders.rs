@@ -3,6 +3,10 @@
 
 #![expect(clippy::panic, reason = "a test that cannot go on says why")]
 
+#[path = "shared/halves.rs"]
+mod halves;
+
+use halves::HALVES;
 use postroom_compose::{
     check,
     dialect::Dialect,
@@ -11,46 +15,6 @@ use postroom_compose::{
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-/// Parts of tags. `check` refuses whole ones, so words become one only beside others.
-const HALVES: &[&str] = &[
-    "{",
-    "{{",
-    "}",
-    "}}",
-    "%",
-    "%}",
-    "#",
-    "#}",
-    "<",
-    "%=",
-    "= 7*7 %>",
-    "%>",
-    "\\<%",
-    "{%",
-    "*",
-    "|",
-    "\\*|",
-    "|*",
-    "\\",
-    "\\\\",
-    "{ 7*7 }}",
-    "% for i in xs %}z",
-    "% raw %}",
-    "|EMAIL|*",
-    "{7}}",
-    "=\\<% %>=}}",
-    "[",
-    "/if}}",
-    "-",
-    "a b",
-    "{{{",
-    "}}}",
-    "\\{",
-    "#if x}}",
-    "! ",
-    "% endraw %}",
-];
 
 /// One stretch of a text.
 #[derive(Debug, Clone)]

@@ -328,3 +328,55 @@ fn padding_is_no_finding_where_no_picture_is_drawn() {
     assert!(finds(OutlookBackground::Picture));
     assert!(!finds(OutlookBackground::Color));
 }
+
+#[test]
+fn go_keeps_comments_in_a_template_that_takes_them_out() {
+    let host = Host {
+        html_template: true,
+        ..Host::default()
+    };
+    let text = json!([
+        {"type": "text", "text": "Hi {{ user.name }}: {{ note }}"},
+        {"type": "link", "href": "https://acme.test/?q={{ user.name }}", "children": [{"type": "text", "text": "go"}]}
+    ]);
+    let made = compiled(&text, Target::Html, Dialect::Go, &host);
+    assert!(made.is_whole(), "{:?}", made.issues);
+    let bare = made.code.replace("{{ safeHTML `<!--[if", "");
+    assert!(!bare.contains("<!--[if"), "{bare}");
+    let ends = made.code.matches("<![endif]-->").count();
+    let trusted = made.code.matches("{{ safeHTML `<![endif]-->` }}").count()
+        + made
+            .code
+            .matches("{{ safeHTML `<!--<![endif]-->` }}")
+            .count();
+    assert_eq!(ends, trusted);
+    // The engine escapes by place; what it is told to trust it does not.
+    let html = folded(&made.code);
+    assert!(
+        html.contains("Hi {{ or $.user.name `` }}: {{ or $.note `` | safeHTML }}"),
+        "{html}"
+    );
+    assert!(html.contains("?q={{ or $.user.name `` }}\""), "{html}");
+    let plain = compiled(&text, Target::Html, Dialect::Go, &Host::default());
+    assert!(plain.code.contains("<!--[if mso"));
+    assert_eq!(made.text, plain.text);
+    assert_eq!(made.subject, plain.subject);
+}
+
+#[test]
+fn erb_marks_trusted_html_where_the_rest_is_escaped() {
+    let host = Host {
+        escapes: true,
+        ..Host::default()
+    };
+    let text = json!("{{ user.name }} {{ note }}");
+    let made = compiled(&text, Target::Html, Dialect::Erb, &host);
+    let html = folded(&made.code);
+    assert!(
+        html.contains("<%= ERB::Util.h(user[:name]) %> <%== note %>"),
+        "{html}"
+    );
+    let plain = compiled(&text, Target::Html, Dialect::Erb, &Host::default());
+    assert!(folded(&plain.code).contains("<%= note %>"));
+    assert_eq!(made.text, plain.text);
+}

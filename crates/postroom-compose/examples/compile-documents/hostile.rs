@@ -3,51 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::generated::Dice;
-
-/// Words that become a tag beside the right other ones.
-const HALVES: &[&str] = &[
-    "{",
-    "{{",
-    "}",
-    "}}",
-    "%",
-    "%}",
-    "#",
-    "#}",
-    "<",
-    "%=",
-    "= 7*7 %>",
-    "%>",
-    "\\<%",
-    "{%",
-    "*",
-    "|",
-    "\\*|",
-    "|*",
-    "\\",
-    "\\\\",
-    "{ 7*7 }}",
-    "% for i in xs %}z",
-    "% raw %}",
-    "|EMAIL|*",
-    "{7}}",
-    "=\\<% %>=}}",
-    "[",
-    "[[",
-    "/if}}",
-    "-",
-    " ",
-    "a",
-    "a b",
-    "{{{",
-    "}}}",
-    "\\{",
-    "#if x}}",
-    "!",
-    "{{! ",
-    "% endraw %}",
-];
+use crate::{generated::Dice, halves::HALVES};
 
 /// A document by its number.
 pub(crate) fn document(number: u64) -> Value {

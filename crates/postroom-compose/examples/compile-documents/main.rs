@@ -11,7 +11,10 @@
 )]
 
 mod generated;
+#[path = "../../tests/shared/halves.rs"]
+mod halves;
 mod hostile;
+mod hosts;
 mod values;
 
 use postroom_compose::{
@@ -162,6 +165,33 @@ fn compiled(cases: &mut Vec<Value>, name: &str, variant: Option<usize>, document
                     "id": format!("{name} x {label} x {dialect_name} x {target}"),
                     "document": name, "variant": label, "dialect": dialect_name, "target": target,
                     "code": code, "expected": expected, "data": data, "dates": dates,
+                }));
+            };
+            add(target_name, &made.code, &expected.code);
+            if target == Target::Text {
+                add("subject", &made.subject, &expected.subject);
+            }
+        }
+        for known in hosts::hosts(document) {
+            if target == Target::Mjml || known.html_only && target != Target::Html {
+                continue;
+            }
+            let options = Options {
+                target,
+                dialect: known.dialect,
+                host: known.host.clone(),
+                ..Options::default()
+            };
+            let made = compile(document, &options);
+            if !made.is_whole() {
+                continue;
+            }
+            let mut add = |target: &str, code: &str, expected: &str| {
+                cases.push(json!({
+                    "id": format!("{name} x {label} x {} x {target}", known.name),
+                    "document": name, "variant": label, "dialect": known.name, "target": target,
+                    "code": code, "expected": expected, "data": data, "dates": dates,
+                    "fields": known.host.merge_fields,
                 }));
             };
             add(target_name, &made.code, &expected.code);

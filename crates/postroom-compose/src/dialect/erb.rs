@@ -15,6 +15,8 @@ use super::{
 pub(super) struct Erb {
     /// Fields are methods.
     methods: bool,
+    /// What is not marked is escaped.
+    escapes: bool,
 }
 
 /// Values that a mail takes for none.
@@ -32,6 +34,7 @@ impl Erb {
     pub(super) fn of(host: &Host) -> Self {
         Self {
             methods: host.fields_are_methods,
+            escapes: host.escapes,
         }
     }
 
@@ -182,6 +185,8 @@ impl Syntax for Erb {
         }
         Ok(if value.context.is_html() && !value.is_trusted() {
             format!("<%= ERB::Util.h({expression}) %>")
+        } else if self.escapes && value.is_trusted() {
+            format!("<%== {expression} %>")
         } else {
             format!("<%= {expression} %>")
         })

@@ -1,4 +1,4 @@
-//! `text/template` of Go. `html/template` would take the Outlook comments out.
+//! `text/template` of Go. `html/template` would take the Outlook comments out, unless they are values.
 //!
 //! Fields are looked up as they are spelt, as in a map that JSON was read into, and numbers are
 //! compared as its `float64`.
@@ -8,11 +8,23 @@ use serde_json::Value as Json;
 use crate::model::{Filter, VariableType};
 
 use super::{
-    Atom, Borders, Branch, Context, Frames, Logic, Loop, Refusal, Syntax, Test, Value,
+    Atom, Borders, Branch, Context, Frames, Host, Logic, Loop, Refusal, Syntax, Test, Value,
     format::date_pattern, frames::Reference, guarded,
 };
 
-pub(super) struct Go;
+#[derive(Clone, Copy)]
+pub(super) struct Go {
+    /// The HTML is filled in by `html/template`.
+    html_template: bool,
+}
+
+impl Go {
+    pub(super) fn of(host: &Host) -> Self {
+        Self {
+            html_template: host.html_template,
+        }
+    }
+}
 
 fn path(path: &str, frames: &Frames) -> Result<String, Refusal> {
     Ok(match frames.reference(path) {
@@ -196,10 +208,13 @@ impl Syntax for Go {
             return Err(Refusal(hint.to_owned()));
         }
         let mut escapes = String::new();
-        if encodes {
+        let escaped = self.html_template && value.context.is_html();
+        if encodes && !(escaped && value.context.is_part()) {
             escapes.push_str(" | urlquery");
         }
-        if value.context.is_html() && !value.is_trusted() {
+        if value.is_trusted() && escaped {
+            escapes.push_str(" | safeHTML");
+        } else if value.context.is_html() && !value.is_trusted() && !escaped {
             escapes.push_str(" | html");
         }
         let place = frames.reference(value.path);

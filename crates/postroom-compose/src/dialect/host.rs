@@ -11,9 +11,15 @@ pub struct Host {
     /// `handlebars`: comparisons that are registered as helpers.
     pub helpers: BTreeSet<Helper>,
     /// `liquid`: values in HTML are escaped by the engine (`outputEscape` of liquidjs, `autoescape`
-    /// of python-liquid), so the template does not. Subject and text are still written for an engine
+    /// of python-liquid), so the template does not. `erb`: values are escaped by the engine unless
+    /// they are marked, as in Rails, so values of type `html` are written with `<%==`. Subject and text are still written for an engine
     /// that leaves values alone.
     pub escapes: bool,
+    /// `go`: the HTML is filled in by `html/template`, which escapes values by their place and takes
+    /// comments out. Values are not escaped by the template, and what only Outlook reads goes through
+    /// `safeHTML`, a function of one string that gives it as `template.HTML` and that the sender
+    /// registers. Subject and text are still written for `text/template`.
+    pub html_template: bool,
     /// `erb`: fields are methods (`user.name`), as of models and of `Struct`, and not looked up with
     /// `[:name]`.
     pub fields_are_methods: bool,
