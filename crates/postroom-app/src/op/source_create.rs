@@ -126,7 +126,8 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
         .trusted_actors
         .map(|given| given.read(row.name))
         .transpose()?;
-    let settings = Settings::default().with(input.settings.unwrap_or_default(), store, tenant)?;
+    let given = input.settings.unwrap_or_default();
+    let settings = Settings::default().with(given, row.name, store, tenant)?;
     let FirstSecret {
         kept: secret,
         shown,

@@ -90,7 +90,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Source, Failure> {
     let settings = match input.settings {
         Some(given) => Some(
             Settings::of(&source)
-                .with(given, store, source.tenant_id)?
+                .with(given, &source.provider, store, source.tenant_id)?
                 .document(),
         ),
         None => None,

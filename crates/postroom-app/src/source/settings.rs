@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use postroom_core::{Sealed, SourceRow};
 use postroom_store::{SealedFor, Store};
 use postroom_types::{Dialect, Secret, TenantId, Timestamp};
-use postroom_webhook::Options;
+use postroom_webhook::{Options, provider};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,13 +55,14 @@ pub(crate) struct GivenSettings {
     /// The token that a GET challenge must carry (meta); never shown again.
     #[schemars(length(min = 1, max = 512))]
     verify_token: Option<String>,
-    /// The only scheme of the provider that is accepted.
+    /// The only scheme of the provider that is accepted: one without a signed time or that leaves the body
+    /// out, such as hubspot-v1 or plivo-v2, counts only when it is named here.
     #[schemars(length(min = 1, max = 64))]
     scheme: Option<String>,
     /// The header that carries the secret or signature, where the sender chooses it.
     #[schemars(length(min = 1, max = 128))]
     header: Option<String>,
-    /// Seconds of freshness both ways instead of the provider's own.
+    /// Seconds of freshness both ways instead of the provider's own (of aws-sns, an hour).
     #[schemars(range(min = 1, max = 86400))]
     tolerance_seconds: Option<u32>,
     /// The provider's API key, to fetch what a delivery only announces (resend); never shown again.
@@ -81,10 +82,12 @@ impl Settings {
     /// Puts what a caller gave over what there is.
     ///
     /// # Errors
-    /// `invalid_argument` for a header that cannot arrive, `unavailable` when nothing can be sealed.
+    /// `invalid_argument` for a header that cannot arrive or a scheme that the provider has not, `unavailable`
+    /// when nothing can be sealed.
     pub(crate) fn with(
         mut self,
         given: GivenSettings,
+        provider: &str,
         store: &Store,
         tenant: TenantId,
     ) -> Result<Self, Failure> {
@@ -100,6 +103,7 @@ impl Settings {
             };
             return Err(Failure::argument(Dialect::Events, "settings.header", words));
         }
+        check_scheme(given.scheme.as_deref(), provider)?;
         let plain = [
             (&mut self.audience, given.audience),
             (&mut self.email, given.email),
@@ -161,6 +165,22 @@ impl Settings {
             ..Options::default()
         }
     }
+}
+
+/// A scheme of the provider, so that a slip is not found out by its deliveries.
+fn check_scheme(name: Option<&str>, provider: &str) -> Result<(), Failure> {
+    let schemes = provider::find(provider).map_or(&[][..], |row| row.schemes);
+    let is_one = |name: &str| schemes.iter().any(|scheme| scheme.name == name);
+    if name.is_none_or(is_one) {
+        return Ok(());
+    }
+    let names: Vec<&str> = schemes.iter().map(|scheme| scheme.name).collect();
+    let words = format!("is one of {}", names.join(", "));
+    Err(Failure::argument(
+        Dialect::Events,
+        "settings.scheme",
+        &words,
+    ))
 }
 
 /// Headers that a proxy or this server takes for itself (RFC 9110 section 7.6.1), so that none

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
 use crate::served::{Reply, Served, on_both, on_both_told};
 
@@ -937,6 +937,56 @@ fn a_secret_that_a_provider_offers_counts_once_a_person_takes_it() {
         assert!((200..300).contains(&send().await));
         let (status, none) = ask(&served, "POST", &path, json!({"accept_offered": true})).await;
         assert_eq!((status, &none["error"]["code"]), (409, &json!("conflict")));
+        assert_eq!(events(&served, "").await.len(), 1);
+    });
+}
+
+#[test]
+fn a_scheme_without_a_time_counts_only_where_the_source_names_it() {
+    on_both("serve", async |served| {
+        let secret = "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy";
+        let wanted = |settings: Value| {
+            json!({
+                "source_type": "hubspot", "target_queue": "any", "signing_secret": secret,
+                "settings": settings,
+            })
+        };
+        let plain = Source::of(&served, wanted(json!({}))).await;
+        let body = r#"[{"eventId":1,"subscriptionId":2,"occurredAt":3,"subscriptionType":"contact.creation"}]"#;
+        let digest = Sha256::digest(format!("{secret}{body}"));
+        let signature: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let send = async |url: &str| {
+            let headers = [("x-hubspot-signature", signature.as_str())];
+            post(&served, url, &headers, body.into()).await.status
+        };
+        assert_eq!(send(&plain.url).await, 401);
+        let (_, listed) = ask(&served, "GET", "/v1/sources", json!({})).await;
+        let said = &listed["sources"][0]["last_refusal"]["detail"];
+        assert!(
+            said.as_str()
+                .is_some_and(|said| said.contains("hubspot-v1")),
+            "{said}"
+        );
+        assert!(events(&served, "").await.is_empty());
+        let (status, refused) = ask(
+            &served,
+            "POST",
+            "/v1/sources",
+            wanted(json!({"scheme": "hubspot-v9"})),
+        )
+        .await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (400, &json!("invalid_argument"))
+        );
+        assert!(
+            refused
+                .to_string()
+                .contains("hubspot-v3, hubspot-v2, hubspot-v1"),
+            "{refused}"
+        );
+        let named = Source::of(&served, wanted(json!({"scheme": "hubspot-v1"}))).await;
+        assert_eq!(send(&named.url).await, 202);
         assert_eq!(events(&served, "").await.len(), 1);
     });
 }
