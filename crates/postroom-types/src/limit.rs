@@ -280,7 +280,7 @@ limits! {
     /// Delivery id, bytes.
     WEBHOOK_ID_BYTES: usize = 256, "the next rule, at last the body's hash";
     /// Events in one webhook body.
-    WEBHOOK_PARTS: usize = 1_000, "the body stays one event, `verify_detail` says so";
+    WEBHOOK_PARTS: usize = 5_000, "the body stays one event, `verify_detail` says so";
     /// Token that signs a webhook, bytes.
     WEBHOOK_TOKEN_BYTES: usize = 16 * 1024, "malformed_signature";
     /// Events of one page.

@@ -222,6 +222,6 @@ fn a_list_that_is_not_split_says_so() {
     let item = json!({"action": "changed"});
     check(vec![item.clone(); WEBHOOK_PARTS], WEBHOOK_PARTS, None);
     let many = vec![item.clone(); WEBHOOK_PARTS + 1];
-    check(many, 0, Some("(1001 items, at most 1000 are split)"));
+    check(many, 0, Some("(5001 items, at most 5000 are split)"));
     check(vec![item, json!(1)], 0, Some("(an item is no object)"));
 }

@@ -992,6 +992,34 @@ fn a_scheme_without_a_time_counts_only_where_the_source_names_it() {
 }
 
 #[test]
+fn a_body_of_many_events_is_one_event_for_each_and_comes_twice_as_once() {
+    on_both("serve", async |served| {
+        let secret = "a secret of asana";
+        let wanted =
+            json!({"source_type": "asana", "target_queue": "any", "signing_secret": secret});
+        let source = Source::of(&served, wanted).await;
+        let items: Vec<Value> = (0..1_200)
+            .map(|number| json!({"action": "changed", "resource": {"gid": number}}))
+            .collect();
+        let body = json!({"events": items}).to_string();
+        let signature = hmac_hex(secret, body.as_bytes());
+        for (number, redeliveries) in [(1_200, 0), (1_200, 1_200)] {
+            let headers = [("x-hook-signature", signature.as_str())];
+            let answer = post(&served, &source.url, &headers, body.clone().into()).await;
+            assert_eq!(answer.status, 200, "{answer:?}");
+            let (_, listed) = ask(&served, "GET", "/v1/sources", json!({})).await;
+            let shown = &listed["sources"][0];
+            assert_eq!(
+                (&shown["deliveries"], &shown["redeliveries"]),
+                (&json!(number), &json!(redeliveries))
+            );
+        }
+        let newest = events(&served, "?limit=1").await.remove(0);
+        assert_eq!(newest["event_type"], json!("changed"), "{newest}");
+    });
+}
+
+#[test]
 fn of_two_secrets_that_were_offered_none_is_taken() {
     on_both("serve", async |served| {
         let wanted = json!({"source_type": "notion", "target_queue": "pages"});
