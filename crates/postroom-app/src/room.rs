@@ -16,12 +16,12 @@ mod mail_rules;
 mod open;
 mod outbox;
 mod position;
-mod tenants;
 mod receive;
 mod reports;
 mod retention;
 mod smtp;
 mod sweep;
+mod tenants;
 pub(crate) mod tokens;
 
 pub use arrive::{Door, WebhookRequest};

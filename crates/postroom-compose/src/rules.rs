@@ -10,7 +10,7 @@ use crate::{Code, Severity};
 pub const RULES: &[(&str, &str)] = &[
     (
         "adopt",
-        "A title, text or button under a key that the block has not becomes a block of its own.",
+        "A title, text or button under a key that the block has not becomes a block of its own; what one element of a list or small print says under several keys is joined.",
     ),
     (
         "alias",

@@ -39,8 +39,8 @@ pub use command::{
     RecordImportFailure, RemoveSuppression, Reporter, ResolveSend, RetryTodo, RotateKey,
     RotateSource, Routing, SealedSecret, SealedToken, SendFault, SendOutcome, SendRecipient,
     SendRef, SendStep, SendThread, SentDraft, SetPolicy, SetQueue, SetSourceRules, SetSourceSecret,
-    SettleEvent, SourcePatch, Submission, Target, TenantPatch, UndoClaim, UpdateIdentity, UpdateLabels,
-    UsageDay, Verdict, Work,
+    SettleEvent, SourcePatch, Submission, Target, TenantPatch, UndoClaim, UpdateIdentity,
+    UpdateLabels, UsageDay, Verdict, Work,
 };
 pub use decide::{Context, decide};
 pub use doc::{MessageDoc, attachment_id};

@@ -1,10 +1,6 @@
 //! One search from plan to ranked messages.
 
-use std::{
-    cell::Cell,
-    collections::BTreeSet,
-    sync::Arc,
-};
+use std::{cell::Cell, collections::BTreeSet, sync::Arc};
 
 use postroom_query::Plan;
 use postroom_types::{

@@ -219,7 +219,13 @@ mod tests {
     #[test]
     fn a_worker_is_woken_by_its_own_kind_of_commit() {
         let feed = Feed::new();
-        let kinds = [Wake::Mail, Wake::Delivery, Wake::Send, Wake::Index, Wake::Tenant];
+        let kinds = [
+            Wake::Mail,
+            Wake::Delivery,
+            Wake::Send,
+            Wake::Index,
+            Wake::Tenant,
+        ];
         let mut wakes = kinds.map(|kind| feed.subscribe_to(kind));
         let mut woken = |stirred| {
             feed.publish([(TenantId::from_parts(1, 1), at(1, 0))], stirred);

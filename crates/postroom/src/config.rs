@@ -515,9 +515,7 @@ pub(crate) fn changed(config: &Config) -> Vec<&'static str> {
 /// The known key that is most like `name`.
 fn nearest(name: &str) -> &'static str {
     let most_like = |names: &mut dyn Iterator<Item = &'static str>, name: &str| {
-        names.max_by(|a, b| {
-            strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name))
-        })
+        names.max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)))
     };
     // The name of a table is a key's first part; what is most like the whole may be of another.
     let whole = keys().map(|key| key.name);
@@ -528,7 +526,10 @@ fn nearest(name: &str) -> &'static str {
             let inside = |key: &&'static str| key.starts_with(table) && key.contains('.');
             most_like(&mut whole.filter(inside), name)
         }
-        None => most_like(&mut whole.filter(|key| !key.contains('.')).chain(tables), name),
+        None => most_like(
+            &mut whole.filter(|key| !key.contains('.')).chain(tables),
+            name,
+        ),
     };
     found.unwrap_or("data")
 }
@@ -679,7 +680,10 @@ mod tests {
             ),
             (check("[http]\nlisten = 1", &[]), "unknown key `http`"),
             (check("[transprt]\nkind = \"smtp\"", &[]), "`transport`"),
-            (check("[transport]\nknd = \"smtp\"", &[]), "`transport.kind`"),
+            (
+                check("[transport]\nknd = \"smtp\"", &[]),
+                "`transport.kind`",
+            ),
         ];
         for (refusal, expected) in refusals {
             let message = refusal.expect_err("refused");

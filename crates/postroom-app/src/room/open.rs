@@ -13,7 +13,8 @@ use postroom_types::{ErrorCode, Secret, TenantId};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    Indexing, Positions, Retention, Room, deliveries, indexing, ingest, outbox, retention, sweep, tenants::Tenants,
+    Indexing, Positions, Retention, Room, deliveries, indexing, ingest, outbox, retention, sweep,
+    tenants::Tenants,
 };
 use crate::{
     clock::Clock,

@@ -63,9 +63,7 @@ fn a_new_room_without_mail_answers_whole() {
 fn a_mailbox_finds_what_came_to_it_with_a_detail() {
     on_both(async |world| {
         let mail = mail(1, "Sails", "Two sails.", "").replace("To: ", "X-To: ");
-        world
-            .receive_for("desk+boats@harbour.example", &mail)
-            .await;
+        world.receive_for("desk+boats@harbour.example", &mail).await;
         for query in [
             "to:desk@harbour.example",
             "to:desk+boats@harbour.example",
@@ -76,7 +74,9 @@ fn a_mailbox_finds_what_came_to_it_with_a_detail() {
         }
         let found = world.search("sails").await;
         let id = found["hits"][0]["message_id"].clone();
-        let message = world.call("mail_get_message", json!({"message_id": id})).await;
+        let message = world
+            .call("mail_get_message", json!({"message_id": id}))
+            .await;
         assert_eq!(message["delivered_to"], "desk@harbour.example", "{message}");
         world.room.close().await;
     });

@@ -198,11 +198,18 @@ fn bare(text: &str) -> String {
         ("http", " "),
         ("mailto:", " "),
     ];
+    const FIRST: &[char] = &['<', '{', '$', '*', '[', '%', ']', '&', 'h', 'H', 'm', 'M'];
     let mut bare = String::with_capacity(text.len());
     let mut rest = text;
     // What is not closed from here on is not closed further on either.
     let mut open_ended = [false; PAIRS.len()];
     while let Some(first) = rest.chars().next() {
+        if !FIRST.contains(&first) {
+            let plain = rest.find(FIRST).unwrap_or(rest.len());
+            bare.push_str(rest.get(..plain).unwrap_or_default());
+            rest = rest.get(plain..).unwrap_or_default();
+            continue;
+        }
         let mut taken = None;
         for ((open, close), open_ended) in PAIRS.iter().zip(&mut open_ended) {
             let starts = rest
@@ -217,8 +224,8 @@ fn bare(text: &str) -> String {
                 "%" | "{" => 60,
                 _ => usize::MAX,
             };
-            let end = inner.char_indices().nth(most).map(|(at, _)| at);
-            let window = inner.get(..end.unwrap_or(inner.len())).unwrap_or_default();
+            let end = inner.floor_char_boundary(most);
+            let window = inner.get(..end).unwrap_or_default();
             match window.find(close) {
                 Some(at) => taken = Some(open.len() + at + close.len()),
                 None if *close == " " => taken = Some(rest.len()),

@@ -2,8 +2,8 @@
 
 use super::{Context, Tick};
 use crate::{
-    Change, CreateDomain, CreateTenant, Decision, DomainRow, Outcome, Refusal, State, TenantRow,
-    TenantPatch, TenantStatus, row::FeedKind,
+    Change, CreateDomain, CreateTenant, Decision, DomainRow, Outcome, Refusal, State, TenantPatch,
+    TenantRow, TenantStatus, row::FeedKind,
 };
 use postroom_types::{DomainId, ErrorCode, TenantId};
 

@@ -40,10 +40,7 @@ pub(super) fn run(options: &Inspect, terminal: Terminal) -> Done {
             .and_then(Value::as_array)
             .map(Vec::as_slice)
             .unwrap_or_default();
-        let shown: Vec<String> = items
-            .iter()
-            .map(|item| plain(&in_words(item)))
-            .collect();
+        let shown: Vec<String> = items.iter().map(|item| plain(&in_words(item))).collect();
         if !shown.is_empty() {
             terminal.line(&format!(
                 "{} {}",
