@@ -526,10 +526,7 @@ fn nearest(name: &str) -> &'static str {
             let inside = |key: &&'static str| key.starts_with(table) && key.contains('.');
             most_like(&mut whole.filter(inside), name)
         }
-        None => most_like(
-            &mut whole.filter(|key| !key.contains('.')).chain(tables),
-            name,
-        ),
+        None => most_like(&mut whole.chain(tables), name),
     };
     found.unwrap_or("data")
 }
