@@ -101,7 +101,8 @@ pub(crate) fn page(status: StatusCode, html: String) -> Response {
     );
     headers.insert(
         http::header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
+        // Without a referrer a browser sends forms as of nobody's origin, which are refused.
+        HeaderValue::from_static("same-origin"),
     );
     response
 }

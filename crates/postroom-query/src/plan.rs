@@ -49,6 +49,14 @@ pub struct TextLeaf {
     pub words: Text,
 }
 
+impl TextLeaf {
+    /// A bare word that may stand anywhere: of those a question need not have all, while a phrase or a
+    /// field was meant as it says.
+    pub fn is_loose(&self) -> bool {
+        self.field.is_none() && self.words.form == TextForm::Term
+    }
+}
+
 /// A fixed property with the words of the query that asked for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterLeaf {

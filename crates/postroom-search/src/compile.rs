@@ -164,7 +164,7 @@ impl Compiler<'_> {
         let mut words = Vec::new();
         for plan in plans {
             match plan {
-                Plan::Text(leaf) => match self.wanted(leaf) {
+                Plan::Text(leaf) if leaf.is_loose() => match self.wanted(leaf) {
                     Ok(sought) => words.extend(sought.map(|sought| (leaf, sought))),
                     Err(error) => return Compiled::Failed(error),
                 },

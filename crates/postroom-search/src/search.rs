@@ -59,7 +59,9 @@ pub(crate) fn search(snapshot: &Snapshot, request: &SearchRequest<'_>) -> tantiv
     let mut found = Found::default();
     let exact = run(Reading::Exact)?;
     found.add(exact, Match::Exact, worded);
-    let question = request.relaxed && request.plan.positive_text().len() > QUESTION_WORDS;
+    let texts = request.plan.positive_text();
+    let loose = texts.iter().filter(|leaf| leaf.is_loose()).count();
+    let question = request.relaxed && loose > QUESTION_WORDS;
     if worded && question {
         let some = run(Reading::Some)?;
         // What has all the words is what was asked for; the rest is shown behind it and not counted.

@@ -828,6 +828,12 @@ fn a_question_ranks_all_of_its_words_above_some_of_them() {
     // A few words are no question: each is asked for.
     assert_eq!(asked("gearbox quote leeds"), [(22, Match::Exact)]);
     assert_eq!(asked("garage zzz"), []);
+    // What was meant as it says holds in a question too.
+    assert_eq!(asked("what is the gearbox quote subject:nowhere"), []);
+    assert_eq!(
+        asked("what is the gearbox quote \"nowhere to be found\""),
+        []
+    );
 }
 
 #[test]

@@ -45,8 +45,8 @@ pub use source::{Source, events_of_source, mails_by, source, source_by_token, so
 pub use status::{Counts, counts, deployment_counts, quick_check, result_set};
 pub use tenant::{
     Identity, IdentityFilter, RecipientAnswer, deployment_domain, identities, identity,
-    identity_by_address, owners_of_addresses, recipient, role_mailbox, tenant, tenant_by_id,
-    tenant_by_slug, tenant_of_address, tenant_of_identity, tenants,
+    identity_by_address, oldest_mailbox, owners_of_addresses, recipient, role_mailbox, tenant,
+    tenant_by_id, tenant_by_slug, tenant_of_address, tenant_of_identity, tenants,
 };
 pub use thread::{Thread, ThreadFilter, thread, thread_messages, threads, threads_of_ids};
 pub use todo::{

@@ -423,6 +423,8 @@ limits! {
     SENT_HOPS: u64 = 10, "409 loop_detected";
     /// Mails of a mailbox that came back, among the latest recipients that it wrote to.
     BOUNCES: usize = 10, "the mailbox is paused: abuse_threshold";
+    /// Of those, the most that count of one domain: whoever holds a domain can make up as many as they like.
+    BOUNCES_OF_DOMAIN: usize = 3, "further ones of the domain do not count";
     /// Recipients among which those are counted.
     BOUNCES_LOOKED_AT: usize = 200, "older ones do not count";
     /// Mails of a mailbox that were called spam, among the latest recipients that it wrote to.

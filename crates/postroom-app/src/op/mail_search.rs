@@ -65,7 +65,7 @@ pub struct Input {
     #[schemars(length(min = 1, max = 100), extend("uniqueItems" = true))]
     pub(crate) identity_ids: Option<Vec<IdentityId>>,
     /// How to match. Matching by meaning is not available yet: `hybrid` matches words as `keyword` does, and for a question of
-    /// more than three words also lists, behind the mail with all of them, mail with some (`why` names them; facets leave it out).
+    /// more than three words also lists, behind the mail with all of them, mail with some (`why` names them; facets count it only where no mail has them all).
     #[serde(default)]
     pub(crate) mode: Mode,
     /// One hit per message, or one per thread by its best message.

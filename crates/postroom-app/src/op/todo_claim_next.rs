@@ -198,7 +198,9 @@ async fn wait(
         }
         tokio::select! {
             changed = wake.changed() => if changed.is_err() { break },
-            () = tokio::time::sleep((patience - waited).min(POLL)) => {}
+            () = tokio::time::sleep((patience - waited).min(POLL)) => {
+                call.room.check_still_holds(call.actor).await?;
+            }
             () = call.context.cancel.cancelled() => {
                 // A revoked key cancels what waits; its holder is told that, not to try again.
                 call.room.check_still_holds(call.actor).await?;

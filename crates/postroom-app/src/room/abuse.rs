@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use postroom_core::{
-    Command, DeliveryEvent, DeliveryReport, DeliveryRow, DeliveryStatus, DeliveryUpdate,
-    IdentityPatch, IdentityStatus, PauseReason, UpdateIdentity,
+    BounceType, Command, DeliveryEvent, DeliveryReport, DeliveryRow, DeliveryStatus,
+    DeliveryUpdate, IdentityPatch, IdentityStatus, PauseReason, UpdateIdentity,
 };
 use postroom_store::{StoreError, read};
 use postroom_types::{IdentityId, MessageId, TenantId, limit};
@@ -71,8 +71,9 @@ async fn look(room: &Room, tenant: TenantId, identity: IdentityId) -> Result<(),
     }
 }
 
-/// Whether too many of the latest outcomes, the latest first, are bounces or complaints. What only a mail
-/// says that anybody may have written counts as little as a fate that was played.
+/// Whether too many of the latest outcomes, the latest first, are bounces for good or complaints. What
+/// only a mail says that anybody may have written counts as little as a fate that was played, and one
+/// domain's own word only a few times.
 fn are_too_many(latest: &[DeliveryRow]) -> bool {
     let outcomes = latest.iter().filter(|delivery| {
         let ended = matches!(
@@ -84,14 +85,24 @@ fn are_too_many(latest: &[DeliveryRow]) -> bool {
         );
         ended && !delivery.is_unproven() && !delivery.is_played()
     });
-    let count = |status: DeliveryStatus, among: usize| {
-        let looked_at = outcomes.clone().take(among);
-        looked_at
-            .filter(|delivery| delivery.status == status)
-            .count()
-    };
-    count(DeliveryStatus::Bounced, limit::BOUNCES_LOOKED_AT) > limit::BOUNCES
-        || count(DeliveryStatus::Complained, limit::COMPLAINTS_LOOKED_AT) > limit::COMPLAINTS
+    let mut bounced: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for delivery in outcomes.clone().take(limit::BOUNCES_LOOKED_AT) {
+        let for_good = delivery.bounce_type != Some(BounceType::Soft);
+        if delivery.status == DeliveryStatus::Bounced && for_good {
+            let address = delivery.address.as_str();
+            let domain = address.rsplit('@').next().unwrap_or(address);
+            bounced.entry(domain).or_default().insert(address);
+        }
+    }
+    let bounces: usize = bounced
+        .values()
+        .map(|addresses| addresses.len().min(limit::BOUNCES_OF_DOMAIN))
+        .sum();
+    let looked_at = outcomes.take(limit::COMPLAINTS_LOOKED_AT);
+    let complaints = looked_at
+        .filter(|delivery| delivery.status == DeliveryStatus::Complained)
+        .count();
+    bounces > limit::BOUNCES || complaints > limit::COMPLAINTS
 }
 
 #[cfg(test)]
@@ -120,8 +131,37 @@ mod tests {
         }
     }
 
+    /// Each of a domain of its own.
     fn some(count: usize, status: DeliveryStatus) -> Vec<DeliveryRow> {
-        vec![outcome(status); count]
+        let of = |n: usize| DeliveryRow {
+            address: format!("ann@there{n}.example"),
+            ..outcome(status)
+        };
+        (0..count).map(of).collect()
+    }
+
+    #[test]
+    fn a_domain_alone_and_what_passes_by_itself_pause_nobody() {
+        let of_domain = |n: usize, domain: &str| DeliveryRow {
+            address: format!("u{n}@{domain}"),
+            ..outcome(DeliveryStatus::Bounced)
+        };
+        let alone: Vec<DeliveryRow> = (0..50).map(|n| of_domain(n, "evil.example")).collect();
+        assert!(!are_too_many(&alone));
+        let others = some(
+            limit::BOUNCES - limit::BOUNCES_OF_DOMAIN,
+            DeliveryStatus::Bounced,
+        );
+        assert!(!are_too_many(&[alone.clone(), others.clone()].concat()));
+        let one_more = vec![of_domain(0, "other.example")];
+        assert!(are_too_many(&[alone, others, one_more].concat()));
+        let again = vec![of_domain(0, "there.example"); 50];
+        assert!(!are_too_many(&again), "one address is one");
+        let mut soft = some(50, DeliveryStatus::Bounced);
+        for delivery in &mut soft {
+            delivery.bounce_type = Some(BounceType::Soft);
+        }
+        assert!(!are_too_many(&soft));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use postroom_net::smtp::{
     Arrival as SmtpArrival, MailSink, MessageAnswer, Protocol, Recipient as SmtpRecipient,
     RecipientAnswer, RecipientQuery,
 };
-use postroom_store::read;
+use postroom_store::{StoreError, read};
 use postroom_types::Address;
 
 use super::{Arrival, RecipientVerdict, Room, Via};
@@ -72,9 +72,18 @@ impl Room {
             SmtpRecipient::Address(address) => self.mailbox_or_role(address).await,
             // RFC 5321 section 4.5.1: postmaster without a domain is the postmaster of this host.
             SmtpRecipient::Postmaster => {
-                match Address::parse(&format!("postmaster@{}", self.hostname())) {
-                    Ok(address) => self.mailbox_or_role(&address).await,
-                    Err(_) => RecipientVerdict::Unknown,
+                let address = Address::parse(&format!("postmaster@{}", self.hostname()));
+                let Ok(address) = address else {
+                    return RecipientVerdict::Unknown;
+                };
+                match self.mailbox_or_role(&address).await {
+                    // The host's name is no domain of a mailbox.
+                    RecipientVerdict::Unknown => {
+                        let home = self.default_tenant();
+                        let mailbox = read::oldest_mailbox(self.store(), &self.workers, home);
+                        self.in_place_of(&address, mailbox.await).await
+                    }
+                    verdict => verdict,
                 }
             }
         }
@@ -90,22 +99,32 @@ impl Room {
         }
         let domain = address.domain();
         let home = self.default_tenant();
-        match read::role_mailbox(self.store(), &self.workers, domain, home).await {
-            Ok(Some(mailbox)) => match Address::parse(&mailbox) {
-                Ok(mailbox) => match Room::recipient(self, &mailbox).await {
-                    RecipientVerdict::Accept(recipient) => RecipientVerdict::Accept(Recipient {
-                        delivered_to: Some(address.base().to_owned()),
-                        ..recipient
-                    }),
-                    verdict => verdict,
-                },
-                Err(_) => RecipientVerdict::Unknown,
-            },
-            Ok(None) => RecipientVerdict::Unknown,
+        let mailbox = read::role_mailbox(self.store(), &self.workers, domain, home);
+        self.in_place_of(address, mailbox.await).await
+    }
+
+    /// The verdict on a mailbox that takes the mail of another address.
+    async fn in_place_of(
+        &self,
+        address: &Address,
+        mailbox: Result<Option<String>, StoreError>,
+    ) -> RecipientVerdict {
+        let mailbox = match mailbox {
+            Ok(mailbox) => mailbox,
             Err(error) => {
                 tracing::warn!(%error, "a recipient could not be looked up");
-                RecipientVerdict::Temporary
+                return RecipientVerdict::Temporary;
             }
+        };
+        let Some(Ok(mailbox)) = mailbox.as_deref().map(Address::parse) else {
+            return RecipientVerdict::Unknown;
+        };
+        match Room::recipient(self, &mailbox).await {
+            RecipientVerdict::Accept(recipient) => RecipientVerdict::Accept(Recipient {
+                delivered_to: Some(address.base().to_owned()),
+                ..recipient
+            }),
+            verdict => verdict,
         }
     }
 }

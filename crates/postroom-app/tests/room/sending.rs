@@ -590,7 +590,7 @@ fn a_mailbox_whose_mail_comes_back_too_often_is_paused_until_somebody_resumes_it
         owned(&world).await;
         let tenant = Actor::local_tenant(world.tenant());
         let bounced = async |n: usize| {
-            let to = format!("a{n}@gone.example");
+            let to = format!("a@gone{n}.example");
             let send = json!({"to": [to], "subject": "S", "text": "T", "idempotency_key": format!("s{n}")});
             let sent = world.call("mail_send", send).await;
             let id = json!({"message_id": sent["id"]});

@@ -281,6 +281,23 @@ pub async fn role_mailbox(
     .await
 }
 
+/// The oldest mailbox of a tenant.
+pub async fn oldest_mailbox(
+    store: &Store,
+    scope: &WorkerScope,
+    tenant: TenantId,
+) -> Result<Option<String>, StoreError> {
+    let WorkerScope(()) = scope;
+    Select::new(
+        "SELECT a.address FROM addresses a JOIN identities i ON i.id = a.identity_id \
+         WHERE a.status = 'active' AND i.status = 'active' AND a.tenant_id = ",
+    )
+    .value(tenant.bits())
+    .text(" ORDER BY a.id LIMIT 1")
+    .first(store, |row| Ok(row.text(0)?))
+    .await
+}
+
 /// What an address is, in whatever tenant.
 pub async fn recipient(
     store: &Store,

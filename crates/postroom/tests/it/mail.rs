@@ -132,6 +132,21 @@ fn role_addresses_of_a_domain_reach_its_first_mailbox() {
 }
 
 #[test]
+fn the_bare_postmaster_is_reached_though_the_host_is_no_domain_of_a_mailbox() {
+    on_both("demo", async |served| {
+        let hosts = served.command(&["identity", "list", "--json"]).json();
+        assert!(!hosts.to_string().contains("@localhost"), "{hosts}");
+        deliver(served.text("smtp"), "postmaster", "for the keeper");
+        let answer = served.command(&["search", "subject:keeper", "--json"]);
+        assert_eq!(
+            answer.json()["hits"].as_array().map(Vec::len),
+            Some(1),
+            "{answer:?}"
+        );
+    });
+}
+
+#[test]
 fn nobody_is_relayed_for() {
     on_both("serve", async |served| {
         let mut stream = TcpStream::connect(served.text("smtp")).expect("a connection");

@@ -182,11 +182,18 @@ impl Served {
     ) -> (u16, String) {
         let method = method.parse().expect("a method");
         let request = browser().request(method, format!("{}{path}", self.local_url()));
+        // As a browser does for a form of our page, whose referrer policy lets it name its origin.
+        let request = request.header("origin", self.local_url());
         let request = match cookie {
             Some(cookie) => request.header("cookie", cookie),
             None => request,
         };
         let answer = request.send().await.expect("an answer");
+        let policy = answer.headers().get("referrer-policy");
+        assert!(
+            policy.is_none_or(|policy| policy == "same-origin"),
+            "{policy:?}"
+        );
         let status = answer.status().as_u16();
         (status, answer.text().await.expect("a body"))
     }

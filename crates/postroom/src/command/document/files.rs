@@ -2,7 +2,7 @@
 
 use std::{
     fs::Permissions,
-    io::Read as _,
+    io::{Read as _, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
@@ -102,25 +102,70 @@ pub(super) fn all(names: &[String]) -> Result<Vec<Named>, Trouble> {
 /// What anybody may do with a new file before the umask takes some of it away.
 const MODE: u32 = 0o666;
 
-/// Writes a result beside its place and renames it, so that a reader never sees half of it; it is for
-/// whomever the umask says, as any other file that a command writes.
+/// Writes a result beside its place and renames it, so that a reader never sees half of it. A new file is
+/// for whomever the umask says, one that was there keeps its mode; links, pipes and devices are written
+/// through and stay what they are.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
+    let known = std::fs::symlink_metadata(path).ok();
+    let written = match &known {
+        Some(known) if !known.is_file() => std::fs::write(path, bytes),
+        known => replace(
+            path,
+            bytes,
+            known.as_ref().map(std::fs::Metadata::permissions),
+        ),
     };
-    let mut beside = tempfile::Builder::new();
-    beside.permissions(Permissions::from_mode(MODE));
-    let written = beside.tempfile_in(folder).and_then(|mut file| {
-        use std::io::Write as _;
-        file.write_all(bytes)?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    });
     written.map_err(|error| {
         Trouble::io(
             format!("{} cannot be written: {error}.", path.display()),
             "Name a file in a folder that you may write to.",
         )
     })
+}
+
+/// As [`write`], for what is a file or is not there.
+fn replace(path: &Path, bytes: &[u8], known: Option<Permissions>) -> std::io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut beside = tempfile::Builder::new();
+    beside.permissions(Permissions::from_mode(MODE));
+    let mut file = beside.tempfile_in(folder)?;
+    file.write_all(bytes)?;
+    if let Some(known) = known {
+        std::fs::set_permissions(file.path(), known)?;
+    }
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_keeps_its_mode_and_what_is_no_file_stays_what_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&file, "old").expect("written");
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("set");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        write(&file, b"new").expect("written");
+        let mode = std::fs::metadata(&file)
+            .expect("there")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+        write(&link, b"through").expect("written");
+        assert!(
+            std::fs::symlink_metadata(&link)
+                .expect("there")
+                .is_symlink()
+        );
+        assert_eq!(std::fs::read(&file).expect("there"), b"through");
+        write(Path::new("/dev/null"), b"nothing").expect("written");
+        let null = std::fs::symlink_metadata("/dev/null").expect("there");
+        assert!(!null.is_file());
+    }
 }
