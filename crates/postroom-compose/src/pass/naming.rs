@@ -6,6 +6,7 @@ mod keys;
 mod kind;
 mod looped;
 mod parts;
+mod shown;
 mod tables;
 
 pub(crate) use held::holds_children;
@@ -13,6 +14,8 @@ use held::{children_keys, into_block, into_list};
 use keys::{flatten, markdown_key, told};
 pub(crate) use keys::{lower, rename_keys};
 use kind::name_type;
+use shown::is_inverse;
+pub(crate) use shown::{is_condition, restricts};
 
 use super::{
     Pass,
@@ -23,46 +26,6 @@ use crate::{
     grammar::{self, Attribute, BlockRow},
     issue::Code,
 };
-
-/// Names of the condition under which a block is shown, by letters in lower case.
-const SHOWN: &[&str] = &[
-    "visibleif",
-    "showif",
-    "condition",
-    "cond",
-    "if",
-    "when",
-    "showwhen",
-    "visiblewhen",
-    "displayif",
-    "displaywhen",
-    "renderif",
-    "renderwhen",
-    "onlyif",
-];
-
-/// Names of the condition under which a block is left out.
-const HIDDEN: &[&str] = &[
-    "unless",
-    "hideif",
-    "hiddenif",
-    "hidewhen",
-    "hiddenwhen",
-    "showunless",
-    "skipif",
-];
-
-/// Whether a value under that key says when a block is shown.
-pub(crate) fn is_condition(key: &str, node: &Node) -> bool {
-    let says = match &node.value {
-        Value::String(text) => !text.trim().is_empty(),
-        Value::Object(object) => !object.0.is_empty(),
-        _ => false,
-    };
-    let letters = key.chars().filter(|char| char.is_alphanumeric());
-    let plain: String = letters.take(60).flat_map(char::to_lowercase).collect();
-    says && (SHOWN.contains(&plain.as_str()) || HIDDEN.contains(&plain.as_str()))
-}
 
 /// Gives blocks of the body their types and keys.
 pub(crate) fn rename(root: &mut Node, pass: &mut Pass<'_, '_>) {
@@ -186,20 +149,26 @@ fn condition_key(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
         !around
             && row.attribute(key).is_none()
             && row.holds(key).is_none()
-            && is_condition(key, node)
+            && (is_condition(key, node) || key != "visible" && restricts(key, node))
     });
     let Some(other) = other.map(|(key, _)| key.clone()) else {
         return;
     };
-    let letters = other.chars().filter(|char| char.is_alphanumeric());
-    let plain: String = letters.take(60).flat_map(char::to_lowercase).collect();
     let Some(node) = object.remove(&other) else {
         return;
     };
     told(&other, ours, row.name, node.origin, pass);
-    let node = if HIDDEN.contains(&plain.as_str()) {
+    let holder = if is_inverse(&other) {
+        Some("not")
+    } else if is_condition(&other, &node) {
+        None
+    } else {
+        // It goes where its block goes, and stays to be decided on.
+        Some(other.as_str())
+    };
+    let node = if let Some(holder) = holder {
         let at = node.origin;
-        Node::new(at, Value::Object(Object(vec![("not".to_owned(), node)])))
+        Node::new(at, Value::Object(Object(vec![(holder.to_owned(), node)])))
     } else {
         node
     };

@@ -119,8 +119,7 @@ fn missed(
     owner: &str,
     pass: &mut Pass<'_, '_>,
 ) -> Vec<(String, Node)> {
-    // Beside a condition of its own, another one says nothing.
-    let bare = !object.has("visibleIf") && !object.has("cond") && owner != "meta";
+    let is_block = grammar::block(owner).is_some();
     let targets: Vec<Node> = object
         .0
         .iter()
@@ -131,7 +130,10 @@ fn missed(
         if known(key) || owner == "meta" && !is_told(key, node) && node.as_str().is_some() {
             return None;
         }
-        if bare && naming::is_condition(key, node) {
+        let twice = || targets.iter().any(|target| target.value == node.value);
+        if owner != "meta" && naming::is_condition(key, node) && !twice()
+            || is_block && naming::restricts(key, node)
+        {
             Some(Missed::Condition)
         } else if adopt::says_something(key, node) || owner == "meta" && is_told(key, node) {
             Some(Missed::Words)
@@ -157,7 +159,7 @@ fn missed(
                 "Put the words into a block, or remove the key.",
             ),
             Missed::Condition => (
-                "is a condition",
+                "says when it is shown",
                 "Put the block into an if, or remove the key.",
             ),
             Missed::Target => (
@@ -169,8 +171,11 @@ fn missed(
             "{owner} has no key {shown:?}, and it {is}: {}.",
             node.excerpt()
         );
-        pass.findings
-            .report_with(Code::SchemaUnknownKey, node.origin, message, hint);
+        let code = match what {
+            Missed::Condition => Code::CondInvalid,
+            Missed::Words | Missed::Target => Code::SchemaUnknownKey,
+        };
+        pass.findings.report_with(code, node.origin, message, hint);
         missed.push((key, node));
     }
     missed

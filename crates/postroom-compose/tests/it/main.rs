@@ -7,6 +7,7 @@
 )]
 
 mod code;
+mod condition;
 mod draft;
 mod kept;
 mod loss;

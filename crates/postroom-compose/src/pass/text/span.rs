@@ -11,7 +11,7 @@ use crate::{
     issue::Code,
     model::VariableUse,
     notation,
-    pass::{Pass, adopt, values},
+    pass::{Pass, adopt, naming, values},
 };
 
 /// The span that `node` is. One that cannot be read stays whole as it was written.
@@ -166,7 +166,14 @@ pub(super) fn rest(object: &Object, known: &[&str], kind: &str, pass: &mut Pass<
         if known.contains(&name.as_str()) || node.is_null() {
             continue;
         }
-        if adopt::may_be_read(name, node) {
+        if naming::is_condition(name, node) || naming::restricts(name, node) {
+            let shown: String = name.chars().take(60).collect();
+            let message = format!("A {kind} span has no {shown:?}: {}.", node.excerpt());
+            let hint = "Put the words into an if span, or remove the key.";
+            pass.findings
+                .report_with(Code::CondInvalid, node.origin, message, hint);
+            all = false;
+        } else if adopt::may_be_read(name, node) {
             missed(name, node, kind, pass);
             all = false;
         } else {
@@ -382,7 +389,8 @@ pub(super) fn if_span(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> 
     known.extend(CONDITIONS);
     known.extend(THEN);
     let all = rest(object, &known, "if", pass);
-    if !one_of(object, THEN, "if", pass) || !all {
+    let one = one_of(object, THEN, "if", pass) && one_of(object, CONDITIONS, "if", pass);
+    if !one || !all {
         return vec![Piece::Kept(node.clone())];
     }
     let Some(cond) = key(object, CONDITIONS, pass).cloned() else {

@@ -18,7 +18,6 @@ const KEYS: &[(&str, &str)] = &[
     ("path", "var"),
     ("field", "var"),
     ("operator", "op"),
-    ("is", "op"),
     ("than", "value"),
     ("and", "all"),
     ("or", "any"),
@@ -64,6 +63,12 @@ const OPERATORS: &[(&str, &str)] = &[
     ("has", "contains"),
 ];
 
+/// Names of a flag beside a comparison that turns it round.
+const NEGATIONS: &[&str] = &["negate", "negated", "invert", "inverted"];
+
+/// Keys beside a condition that restrict nothing.
+const REMARKS: &[&str] = &["id", "comment", "note", "description", "label"];
+
 /// A condition in its form; what says nothing stays as it was written.
 pub(crate) fn condition(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
     let mark = pass.findings.mark();
@@ -87,10 +92,10 @@ fn read_condition(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
         .into_iter()
         .filter(|key| object.has(key));
     match shape.collect::<Vec<_>>().as_slice() {
-        ["var"] => test(node, &object, pass),
+        ["var"] | ["var", "not"] => tests(node, &object, pass),
         [key @ ("all" | "any")] => several(node, &object, key, pass),
         ["not"] => {
-            only(&object, &["not"], pass);
+            only(&object, &["not"], pass)?;
             let inner = condition(object.find("not")?, pass);
             let mut kept = Object::default();
             kept.put("not", inner);
@@ -101,7 +106,7 @@ fn read_condition(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
 }
 
 /// Tells what is wrong at `node`.
-fn refuse(node: &Node, message: String, pass: &mut Pass<'_, '_>) -> Option<Node> {
+fn refuse<T>(node: &Node, message: String, pass: &mut Pass<'_, '_>) -> Option<T> {
     pass.findings
         .report(Code::CondInvalid, node.origin, message);
     None
@@ -111,13 +116,16 @@ fn refuse(node: &Node, message: String, pass: &mut Pass<'_, '_>) -> Option<Node>
 fn named(object: &Object, pass: &mut Pass<'_, '_>) -> Object {
     let mut renamed = Object::default();
     for (key, node) in &object.0 {
-        if node.is_null() {
+        // A comparison with null is no absence of a comparison.
+        if node.is_null() && (key == "not" || operator(key).is_none()) {
             continue;
         }
         let ours = KEYS
             .iter()
             .find(|(other, _)| other.eq_ignore_ascii_case(key));
-        let ours = ours.map(|(_, ours)| *ours).filter(|ours| !object.has(ours));
+        let says_how = key == "is" && node.as_str().and_then(operator).is_some();
+        let ours = ours.map(|(_, ours)| *ours).or(says_how.then_some("op"));
+        let ours = ours.filter(|ours| !object.has(ours));
         if let Some(ours) = ours {
             pass.findings.mend(
                 Code::SchemaUnknownKey,
@@ -132,17 +140,25 @@ fn named(object: &Object, pass: &mut Pass<'_, '_>) -> Object {
     renamed
 }
 
-/// Drops keys that the condition does not have.
-fn only(object: &Object, keys: &[&str], pass: &mut Pass<'_, '_>) {
+/// Drops remarks; `None` when another key stands there, which may restrict what was meant.
+fn only(object: &Object, keys: &[&str], pass: &mut Pass<'_, '_>) -> Option<()> {
     for (key, node) in &object.0 {
-        if !keys.contains(&key.as_str()) {
-            super::drop_key(key, node, "a condition", pass);
+        if keys.contains(&key.as_str()) {
+            continue;
         }
+        if REMARKS.contains(&key.as_str()) || key.starts_with('_') {
+            super::drop_key(key, node, "a condition", pass);
+            continue;
+        }
+        let shown: String = key.chars().take(60).collect();
+        let message = format!("A condition has no key {shown:?}: {}.", node.excerpt());
+        refuse(node, message, pass)?;
     }
+    Some(())
 }
 
 fn several(node: &Node, object: &Object, key: &str, pass: &mut Pass<'_, '_>) -> Option<Node> {
-    only(object, &[key], pass);
+    only(object, &[key], pass)?;
     let parts = object.find(key).and_then(Node::as_array);
     let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
         return refuse(node, format!("{key} takes a list of conditions."), pass);
@@ -167,8 +183,91 @@ fn operator(name: &str) -> Option<&'static str> {
     })
 }
 
+/// All comparisons of one variable: under `op` and `value`, and under names of operators.
+fn tests(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    let mut plain = Object::default();
+    let mut found = Vec::new();
+    let mut negated = false;
+    for (key, value) in &object.0 {
+        if let Some(negates) = negation(key, value) {
+            mended_key(key, value, "not", pass);
+            negated ^= negates;
+        } else if let Some(name) = comparison(key) {
+            found.push((key, name, value));
+        } else {
+            plain.put(key, value.clone());
+        }
+    }
+    only(&plain, &["var", "op", "value"], pass)?;
+    let stated = plain.has("op") || plain.has("value");
+    if stated || found.iter().any(|(_, _, value)| !value.is_null()) {
+        found.retain(|(_, _, value)| !value.is_null());
+    }
+    let mut parts = Vec::new();
+    if stated || found.is_empty() {
+        parts.push(test(node, &plain, pass)?);
+    }
+    for (key, name, value) in found {
+        mended_key(key, value, name, pass);
+        let mut one = Object::default();
+        one.put("var", plain.find("var")?.clone());
+        one.put("op", Node::string(value.origin, name));
+        one.put("value", value.clone());
+        let flag = value.as_bool().is_some();
+        if !flag && !Operator::named(name).is_some_and(Operator::takes_value) {
+            let message = format!("{key} is true or false, not {}.", value.excerpt());
+            return refuse(value, message, pass);
+        }
+        parts.push(test(node, &one, pass)?);
+    }
+    let whole = if parts.len() > 1 {
+        around(node, "all", Node::array(node.origin, parts))
+    } else {
+        parts.pop()?
+    };
+    Some(if negated {
+        around(node, "not", whole)
+    } else {
+        whole
+    })
+}
+
+/// `inner` as the only thing that a condition holds.
+fn around(node: &Node, key: &str, inner: Node) -> Node {
+    let mut kept = Object::default();
+    kept.put(key, inner);
+    Node::new(node.origin, Value::Object(kept))
+}
+
+/// Whether a flag turns a comparison round; `None` when the key is no such flag.
+fn negation(key: &str, value: &Node) -> Option<bool> {
+    let named = key == "not" || NEGATIONS.iter().any(|name| name.eq_ignore_ascii_case(key));
+    named.then(|| value.as_bool()).flatten()
+}
+
+/// The operator that a key beside `var` names.
+fn comparison(key: &str) -> Option<&'static str> {
+    match key {
+        "var" | "op" | "value" => None,
+        "not" => Some("ne"),
+        key => operator(key),
+    }
+}
+
+/// Tells that `key` says what `ours` says.
+fn mended_key(key: &str, node: &Node, ours: &str, pass: &mut Pass<'_, '_>) {
+    let shown: String = key.chars().take(60).collect();
+    pass.findings.mend(
+        Code::CondInvalid,
+        node.origin,
+        format!("A condition compares by op and value, not by {shown}."),
+        "cond",
+        format!("{shown} {} to {ours}", node.excerpt()),
+    );
+}
+
+/// One comparison, of `var`, `op` and `value`.
 fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Node> {
-    only(object, &["var", "op", "value"], pass);
     let variable = object.find("var")?;
     let path = variable.as_str().map(text::path_of).unwrap_or_default();
     if !notation::is_path(path) {
@@ -195,7 +294,13 @@ fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Node> {
     kept.put("op", Node::string(node.origin, name));
     let takes_value = Operator::named(name).is_some_and(Operator::takes_value);
     match value {
-        Some(value) if !takes_value => super::drop_key("value", value, "a condition", pass),
+        Some(value) if !takes_value && says_nothing(value) => {
+            super::drop_key("value", value, "a condition", pass);
+        }
+        Some(value) if !takes_value => {
+            let message = format!("{name} takes no value, not {}.", value.excerpt());
+            return refuse(value, message, pass);
+        }
         Some(value) => {
             let Some(operand) = operand(value, name, pass) else {
                 let message = format!("{name} does not compare with {}.", value.excerpt());
@@ -207,6 +312,11 @@ fn test(node: &Node, object: &Object, pass: &mut Pass<'_, '_>) -> Option<Node> {
         None => {}
     }
     Some(Node::new(node.origin, Value::Object(kept)))
+}
+
+/// Whether a value beside an operator that takes none says no more than the operator.
+fn says_nothing(value: &Node) -> bool {
+    value.as_bool().is_some() || matches!(value.as_str(), Some("" | "true"))
 }
 
 /// The operator under our name. One that takes no value and is given `false` means its opposite.
@@ -226,8 +336,7 @@ fn written_operator(
             known.join(", "),
             node.excerpt()
         );
-        refuse(node, message, pass);
-        return None;
+        return refuse(node, message, pass);
     };
     let denied = value.and_then(Node::as_bool) == Some(false);
     let meant = match name {
