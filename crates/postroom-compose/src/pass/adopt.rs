@@ -183,15 +183,7 @@ pub(crate) fn own_address(object: &mut Object, row: &BlockRow, pass: &mut Pass<'
         return;
     };
     object.remove(&key);
-    let shown: String = key.chars().take(60).collect();
-    pass.findings.mend(
-        Code::SchemaUnknownKey,
-        node.origin,
-        format!("The key of {} is {}, not {shown}.", row.name, own.name),
-        "key.alias",
-        format!("{shown} to {}", own.name),
-    );
-    object.put(own.name, node);
+    rename(pass, object, row, (&key, own.name), node);
 }
 
 /// A table of names and values; `None` when it is something else.
@@ -274,15 +266,26 @@ pub(crate) fn own_words(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_,
     let Some(node) = object.remove(&key) else {
         return;
     };
+    rename(pass, object, row, (&key, own.name), node);
+}
+
+/// Gives what stood under a stray key the name that the block has for it, and says so.
+fn rename(
+    pass: &mut Pass<'_, '_>,
+    object: &mut Object,
+    row: &BlockRow,
+    (key, name): (&str, &'static str),
+    node: Node,
+) {
     let shown: String = key.chars().take(60).collect();
     pass.findings.mend(
         Code::SchemaUnknownKey,
         node.origin,
-        format!("The key of {} is {}, not {shown}.", row.name, own.name),
+        format!("The key of {} is {name}, not {shown}.", row.name),
         "key.alias",
-        format!("{shown} to {}", own.name),
+        format!("{shown} to {name}"),
     );
-    object.put(own.name, node);
+    object.put(name, node);
 }
 
 /// Whether blocks of a column can stand in it, once wrapped.

@@ -1,7 +1,8 @@
 //! Signing keys that a delivery names: fetched through the guard from where their provider has them, which
 //! the operator's names, allowance and certificate lead to this test.
 //!
-//! Keys stand behind port 443 and no other; where a test may not listen there, it has nothing to say.
+//! Keys stand behind port 443 and no other; a test without the right to listen there shows nothing, and any other
+//! reason that it cannot fails it.
 
 use std::{
     net::SocketAddr,
@@ -60,7 +61,11 @@ impl Vendors {
     /// Starts them at an address of this machine; none where this test may not listen there.
     async fn start(host: &str) -> Option<Self> {
         let address: SocketAddr = format!("{host}:443").parse().expect("an address");
-        let listener = TcpListener::bind(address).await.ok()?;
+        let listener = match TcpListener::bind(address).await {
+            Ok(listener) => listener,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return None,
+            Err(error) => panic!("{address}: {error}"),
+        };
         let folder = tempfile::tempdir().expect("a folder");
         let acceptor = certified(folder.path());
         let names: serde_json::Map<String, Value> = [SNS, PAYPAL, GOOGLE]

@@ -49,6 +49,22 @@ pub(crate) fn deliver_raw(smtp: &str, sender: &str, recipient: &str, mail: &str)
     }
 }
 
+/// Asks whether a recipient is taken; panics unless it is refused for good.
+fn refuse(smtp: &str, recipient: &str) {
+    let mut stream = TcpStream::connect(smtp).expect("a connection");
+    let asked =
+        format!("EHLO a.example\r\nMAIL FROM:<a@a.example>\r\nRCPT TO:<{recipient}>\r\nQUIT\r\n");
+    stream.write_all(asked.as_bytes()).expect("written");
+    let answers: Vec<String> = BufReader::new(stream)
+        .lines()
+        .map_while(Result::ok)
+        .collect();
+    assert!(
+        answers.iter().any(|line| line.starts_with("550")),
+        "{answers:?}"
+    );
+}
+
 /// Mails that a search finds, as its answer counts them.
 fn found(served: &Served, query: &str) -> usize {
     let answer = served.command(&["search", query, "--as", "agent@localhost", "--json"]);
@@ -116,18 +132,7 @@ fn role_addresses_of_a_domain_reach_its_first_mailbox() {
             );
         }
         assert_eq!(found(&served, "subject:role"), 3);
-        let mut stream = TcpStream::connect(smtp).expect("a connection");
-        stream
-            .write_all(b"EHLO a.example\r\nMAIL FROM:<a@a.example>\r\nRCPT TO:<abuse@elsewhere.example>\r\nQUIT\r\n")
-            .expect("written");
-        let answers: Vec<String> = BufReader::new(stream)
-            .lines()
-            .map_while(Result::ok)
-            .collect();
-        assert!(
-            answers.iter().any(|line| line.starts_with("550")),
-            "{answers:?}"
-        );
+        refuse(served.text("smtp"), "abuse@elsewhere.example");
     });
 }
 
@@ -149,18 +154,7 @@ fn the_bare_postmaster_is_reached_though_the_host_is_no_domain_of_a_mailbox() {
 #[test]
 fn nobody_is_relayed_for() {
     on_both("serve", async |served| {
-        let mut stream = TcpStream::connect(served.text("smtp")).expect("a connection");
-        stream
-            .write_all(b"EHLO a.example\r\nMAIL FROM:<a@a.example>\r\nRCPT TO:<b@elsewhere.example>\r\nQUIT\r\n")
-            .expect("written");
-        let answers: Vec<String> = BufReader::new(stream)
-            .lines()
-            .map_while(Result::ok)
-            .collect();
-        assert!(
-            answers.iter().any(|line| line.starts_with("550")),
-            "{answers:?}"
-        );
+        refuse(served.text("smtp"), "b@elsewhere.example");
     });
 }
 
