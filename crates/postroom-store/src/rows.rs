@@ -33,7 +33,8 @@ pub(crate) use send::{
 };
 pub(crate) use source::{source, source_stats, source_values};
 pub(crate) use todo::{
-    attempt, attempt_values, queue, queue_values, todo, todo_change_values, todo_values,
+    attempt, attempt_values, open_todo_values, queue, queue_values, todo, todo_change_values,
+    todo_values,
 };
 
 use crate::{

@@ -58,6 +58,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "who wrote a draft",
         text: include_str!("../migrations/0009_who_wrote_a_draft.sql"),
     },
+    Migration {
+        number: 10,
+        name: "open todos",
+        text: include_str!("../migrations/0010_open_todos.sql"),
+    },
 ];
 
 /// The newest schema this program knows.
@@ -67,13 +72,15 @@ pub(crate) fn newest() -> i64 {
 
 /// Replaces what differs between the databases.
 fn text_for(text: &str, postgres: bool) -> String {
-    let (blob, clustered) = if postgres {
-        ("BYTEA", "")
+    let (blob, clustered, of_postgres) = if postgres {
+        ("BYTEA", "", "")
     } else {
-        ("BLOB", "WITHOUT ROWID")
+        // The rest of the line is a comment to SQLite.
+        ("BLOB", "WITHOUT ROWID", "-- ")
     };
     text.replace("{BLOB}", blob)
         .replace(" {CLUSTERED}", &format!(" {clustered}"))
+        .replace("{POSTGRES}", of_postgres)
 }
 
 /// Brings the database up to date; tells whether it was empty.

@@ -95,23 +95,30 @@ pub async fn todos(
         " FROM todos WHERE tenant_id = "
     ))
     .value(worker.scope.tenant().bits())
-    .text(" AND id IN (SELECT id FROM todos WHERE ");
-    let select = match (filter.state, worker.scope.reach()) {
-        (Some(TodoState::Done), _) => select.scope(&worker.scope).text(" AND state = 'done'"),
-        // The words of the index of what is not done.
-        (Some(state), _) => select
-            .scope(&worker.scope)
-            .text(" AND state <> 'done' AND state = ")
-            .value(state.as_str()),
-        (None, Reach::Identity(own)) => select
-            .text("identity_id IS NOT NULL AND identity_id = ")
-            .value(own.bits()),
-        (None, Reach::Tenant) => select.scope(&worker.scope),
-    };
+    .text(" AND id IN (SELECT id FROM ");
     let of_queue = filter.queue.as_deref();
-    let select = match of_queue {
-        Some(_) => select.text(OF_QUEUE),
-        None => select,
+    let select = match (filter.state, worker.scope.reach()) {
+        (Some(state), _) if state != TodoState::Done => select
+            .text("open_todos WHERE ")
+            .scope(&worker.scope)
+            .text(" AND state = ")
+            .value(state.as_str()),
+        (state, reach) => {
+            let select = match (state, reach) {
+                (Some(_), _) => select
+                    .text("todos WHERE ")
+                    .scope(&worker.scope)
+                    .text(" AND state = 'done'"),
+                (None, Reach::Identity(own)) => select
+                    .text("todos WHERE identity_id IS NOT NULL AND identity_id = ")
+                    .value(own.bits()),
+                (None, Reach::Tenant) => select.text("todos WHERE ").scope(&worker.scope),
+            };
+            match of_queue {
+                Some(_) => select.text(OF_QUEUE),
+                None => select,
+            }
+        }
     };
     select
         .of_queues(worker)
@@ -234,12 +241,12 @@ pub async fn work_waits(
 ) -> Result<bool, StoreError> {
     let now = store.now();
     for due in [None, Some(now.ms())] {
-        let select = Select::new("SELECT 1 FROM todos WHERE ").seen_by(worker);
+        let select = Select::new("SELECT 1 FROM open_todos WHERE ").seen_by(worker);
         let select = match due {
             Some(now) => select
                 .text(" AND due_at IS NOT NULL AND due_at <= ")
                 .value(now),
-            None => select.text(" AND state <> 'done' AND state = 'pending'"),
+            None => select.text(" AND state = 'pending'"),
         };
         let select = match queues {
             Some([]) => return Ok(false),
@@ -271,12 +278,11 @@ pub async fn queue_counts(
     for (queue, count) in all {
         out.entry(queue).or_default().done = count;
     }
-    // Grouped by an expression, so that the index of what is not done is read, and not the one
-    // that has the names in order and everything that is done.
+    // Grouped by an expression, so that no index with the names in order is read past its state.
     for state in [TodoState::Pending, TodoState::Claimed, TodoState::Failed] {
-        let open = Select::new("SELECT queue || '', COUNT(*) FROM todos WHERE ")
+        let open = Select::new("SELECT queue || '', COUNT(*) FROM open_todos WHERE ")
             .seen_by(worker)
-            .text(" AND state <> 'done' AND state = ")
+            .text(" AND state = ")
             .value(state.as_str())
             .text(" GROUP BY queue || ''")
             .scans()
@@ -292,7 +298,7 @@ pub async fn queue_counts(
             }
         }
     }
-    let parked = Select::new("SELECT queue || '', COUNT(*) FROM todos WHERE ")
+    let parked = Select::new("SELECT queue || '', COUNT(*) FROM open_todos WHERE ")
         .seen_by(worker)
         .text(" AND due_at IS NOT NULL AND due_at > 0 AND state = 'failed' GROUP BY queue || ''")
         .scans()
@@ -307,9 +313,9 @@ pub async fn queue_counts(
         // Ids begin with their time.
         let oldest = Select::new("SELECT created_at FROM todos WHERE tenant_id = ")
             .value(worker.scope.tenant().bits())
-            .text(" AND id = (SELECT id FROM todos WHERE ")
+            .text(" AND id = (SELECT id FROM open_todos WHERE ")
             .seen_by(worker)
-            .text(" AND state <> 'done' AND state = 'pending' AND queue = ")
+            .text(" AND state = 'pending' AND queue = ")
             .value(queue.as_str())
             .text(" ORDER BY id LIMIT 1)")
             .first(store, |row| rows::at(row, 0))
@@ -344,7 +350,7 @@ pub async fn next_due(
 ) -> Result<Vec<(TenantId, Timestamp)>, StoreError> {
     let WorkerScope(()) = scope;
     let found = Select::new(
-        "SELECT tenant_id, (SELECT MIN(due_at) FROM todos WHERE todos.tenant_id = \
+        "SELECT tenant_id, (SELECT MIN(due_at) FROM open_todos WHERE open_todos.tenant_id = \
          counters.tenant_id AND due_at IS NOT NULL) FROM counters",
     )
     .all(store, |row| Ok((rows::tenant_id(row, 0)?, row.opt_int(1)?)))

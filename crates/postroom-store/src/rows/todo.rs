@@ -87,9 +87,8 @@ fn fixed_values(row: &TodoRow) -> [Value; 17] {
 }
 
 /// What changes of a todo, after the two columns of its key.
-pub(crate) fn todo_change_values(row: &TodoRow, result: Option<String>) -> [Value; 26] {
+pub(crate) fn todo_change_values(row: &TodoRow, result: Option<String>) -> [Value; 23] {
     let lease = row.lease.as_ref();
-    let hash = |hash: Option<[u8; 16]>| Value::OptId(hash);
     [
         row.tenant_id.bits().into(),
         row.id.bits().into(),
@@ -113,10 +112,24 @@ pub(crate) fn todo_change_values(row: &TodoRow, result: Option<String>) -> [Valu
         Value::OptText(row.dead_reason.map(|word| word.as_str().to_owned())),
         ms(row.updated_at),
         opt_ms(row.completed_at),
-        opt_ms(row.due_at()),
-        hash(row.dedup()),
-        hash(row.subject()),
         Value::OptText(result),
+    ]
+}
+
+/// What an open todo is found by.
+pub(crate) fn open_todo_values(row: &TodoRow) -> [Value; 11] {
+    [
+        row.tenant_id.bits().into(),
+        row.id.bits().into(),
+        opt_bits(row.identity_id.map(IdentityId::bits)),
+        row.num.into(),
+        row.queue.as_str().into(),
+        Value::Int(-row.priority),
+        opt_bits(row.assignee.map(KeyId::bits)),
+        row.state.as_str().into(),
+        opt_ms(row.due_at()),
+        Value::OptId(row.dedup()),
+        Value::OptId(row.subject()),
     ]
 }
 

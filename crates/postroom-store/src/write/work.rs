@@ -5,7 +5,7 @@ use crate::{
     rows,
     sql::{Conn, Value},
 };
-use postroom_core::{AttemptRow, Change, QueueRow, SourceRow, TodoRow};
+use postroom_core::{AttemptRow, Change, QueueRow, SourceRow, TodoRow, TodoState};
 use postroom_types::{SourceId, TenantId, Timestamp, TodoId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,6 +180,7 @@ impl Writes {
                 .collect(),
         )
         .await?;
+        write_open(conn, &self.changed, &self.added).await?;
         write_changed(conn, self.changed).await?;
         write_added(conn, self.added, self.payloads).await?;
         write_attempts(conn, &self.attempts, &self.pruned).await?;
@@ -231,36 +232,68 @@ async fn write_sources(
     Ok(())
 }
 
-/// Known todos; those whose key no longer counts first, so that another of this batch may have it.
 async fn write_changed(
     conn: &Conn,
     changed: BTreeMap<(TenantId, TodoId), Todo>,
 ) -> Result<(), LoadError> {
-    let (live, ended): (Vec<Todo>, Vec<Todo>) = changed
-        .into_values()
+    conn.insert(
+        "UPDATE todos SET last_event_id = new.column3, event_count = new.column4, \
+         rank = new.column5, state = new.column6, lease_seq = new.column7, \
+         lease_key = new.column8, claimant = new.column9, claimed_at = new.column10, \
+         heartbeat_at = new.column11, lease_expires_at = new.column12, \
+         lease_seconds = new.column13, lease_hash = new.column14, fenced = new.column15, \
+         note = new.column16, attempt = new.column17, attempts_total = new.column18, \
+         next_retry_at = new.column19, dead_reason = new.column20, \
+         updated_at = new.column21, completed_at = new.column22, \
+         result = COALESCE(new.column23, todos.result) \
+         FROM (VALUES {}) AS new \
+         WHERE todos.tenant_id = new.column1 AND todos.id = new.column2",
+        23,
+        changed
+            .into_values()
+            .flat_map(|todo| rows::todo_change_values(&todo.row, todo.result))
+            .collect(),
+    )
+    .await?;
+    Ok(())
+}
+
+/// By what todos are found while they are not done. Those whose key no longer counts come first, so
+/// that another of this batch may have it.
+async fn write_open(
+    conn: &Conn,
+    changed: &BTreeMap<(TenantId, TodoId), Todo>,
+    added: &BTreeMap<(TenantId, TodoId), Todo>,
+) -> Result<(), LoadError> {
+    let is_done = |row: &TodoRow| row.state == TodoState::Done;
+    let done = changed.values().filter(|todo| is_done(&todo.row));
+    conn.insert(
+        "DELETE FROM open_todos WHERE (tenant_id, id) IN (SELECT * FROM (VALUES {}) AS new)",
+        2,
+        done.flat_map(|todo| [todo.row.tenant_id.bits().into(), todo.row.id.bits().into()])
+            .collect(),
+    )
+    .await?;
+    let open = |todo: &&Todo| !is_done(&todo.row);
+    let (live, ended): (Vec<&Todo>, Vec<&Todo>) = changed
+        .values()
+        .filter(open)
         .partition(|todo| todo.row.dedup().is_some());
-    for todos in [ended, live] {
-        conn.insert(
-            "UPDATE todos SET last_event_id = new.column3, event_count = new.column4, \
-             rank = new.column5, state = new.column6, lease_seq = new.column7, \
-             lease_key = new.column8, claimant = new.column9, claimed_at = new.column10, \
-             heartbeat_at = new.column11, lease_expires_at = new.column12, \
-             lease_seconds = new.column13, lease_hash = new.column14, fenced = new.column15, \
-             note = new.column16, attempt = new.column17, attempts_total = new.column18, \
-             next_retry_at = new.column19, dead_reason = new.column20, \
-             updated_at = new.column21, completed_at = new.column22, due_at = new.column23, \
-             dedup = new.column24, subject = new.column25, \
-             result = COALESCE(new.column26, todos.result) \
-             FROM (VALUES {}) AS new \
-             WHERE todos.tenant_id = new.column1 AND todos.id = new.column2",
-            26,
-            todos
-                .into_iter()
-                .flat_map(|todo| rows::todo_change_values(&todo.row, todo.result))
-                .collect(),
-        )
-        .await?;
-    }
+    let added = added.values().filter(open);
+    conn.insert(
+        "INSERT INTO open_todos (tenant_id, id, identity_id, num, queue, rank, assignee, state, \
+         due_at, dedup, subject) VALUES {} ON CONFLICT (tenant_id, id) DO UPDATE SET \
+         rank = excluded.rank, state = excluded.state, due_at = excluded.due_at, \
+         dedup = excluded.dedup, subject = excluded.subject",
+        11,
+        ended
+            .into_iter()
+            .chain(live)
+            .chain(added)
+            .flat_map(|todo| rows::open_todo_values(&todo.row))
+            .collect(),
+    )
+    .await?;
     Ok(())
 }
 
@@ -273,10 +306,10 @@ async fn write_added(
         "INSERT INTO todos (tenant_id, id, last_event_id, event_count, rank, state, lease_seq, \
          lease_key, claimant, claimed_at, heartbeat_at, lease_expires_at, lease_seconds, \
          lease_hash, fenced, note, attempt, attempts_total, next_retry_at, dead_reason, \
-         updated_at, completed_at, due_at, dedup, subject, result, identity_id, num, queue, \
-         source_id, source, kind, title, event_id, payload_size, idempotency_key, subject_key, \
-         tags, assignee, quarantine_reason, routing_trace, max_attempts, created_at) VALUES {}",
-        43,
+         updated_at, completed_at, result, identity_id, num, queue, source_id, source, kind, \
+         title, event_id, payload_size, idempotency_key, subject_key, tags, assignee, \
+         quarantine_reason, routing_trace, max_attempts, created_at) VALUES {}",
+        40,
         added
             .into_values()
             .flat_map(|todo| rows::todo_values(&todo.row, todo.result))
@@ -310,6 +343,7 @@ async fn remove_todos(
         for sql in [
             "DELETE FROM todo_payloads WHERE tenant_id = $1 AND todo_id = $2",
             "DELETE FROM todo_attempts WHERE tenant_id = $1 AND todo_id = $2",
+            "DELETE FROM open_todos WHERE tenant_id = $1 AND id = $2",
             "DELETE FROM todos WHERE tenant_id = $1 AND id = $2",
         ] {
             conn.execute(sql, vec![tenant.bits().into(), todo.bits().into()])
