@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use http::{
-    HeaderMap, Uri,
+    HeaderMap, Method, Uri,
     header::{HOST, ORIGIN},
 };
 use postroom_app::{Failure, Room};
@@ -23,7 +23,9 @@ pub(crate) async fn pass(
     next: Next,
 ) -> Response {
     let request_id = postroom_app::random::request_id(surfaces.room.now());
-    let response = if host_allowed(request.headers(), request.uri(), &surfaces.config.hosts) {
+    let ours = host_allowed(request.headers(), request.uri(), &surfaces.config.hosts)
+        && !changes_from_elsewhere(request.method(), request.headers());
+    let response = if ours {
         request.extensions_mut().insert(request_id);
         next.run(request).await
     } else {
@@ -81,6 +83,15 @@ fn host_allowed(headers: &HeaderMap, uri: &Uri, names: &[String]) -> bool {
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
     };
     ours && headers.get_all(ORIGIN).iter().all(same)
+}
+
+/// Whether a browser says that another site made it send something that may change what is kept. A
+/// link from elsewhere is followed; a form that names no origin is not taken.
+fn changes_from_elsewhere(method: &Method, headers: &HeaderMap) -> bool {
+    !method.is_safe()
+        && headers
+            .get("sec-fetch-site")
+            .is_some_and(|site| site == "cross-site" || site == "same-site")
 }
 
 /// A host without its port.
@@ -141,5 +152,28 @@ mod tests {
             &Uri::from_static("/"),
             &[]
         ));
+    }
+
+    #[test]
+    fn another_site_follows_links_and_sends_nothing() {
+        for (method, site, refused) in [
+            (Method::GET, "cross-site", false),
+            (Method::POST, "cross-site", true),
+            (Method::POST, "same-site", true),
+            (Method::DELETE, "cross-site", true),
+            (Method::POST, "same-origin", false),
+            (Method::POST, "none", false),
+        ] {
+            let headers = HeaderMap::from_iter([(
+                http::HeaderName::from_static("sec-fetch-site"),
+                HeaderValue::from_static(site),
+            )]);
+            assert_eq!(
+                changes_from_elsewhere(&method, &headers),
+                refused,
+                "{method} {site}"
+            );
+        }
+        assert!(!changes_from_elsewhere(&Method::POST, &HeaderMap::new()));
     }
 }

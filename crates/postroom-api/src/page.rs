@@ -9,7 +9,6 @@ pub(crate) mod outbox;
 use std::sync::Arc;
 
 use axum::{
-    Extension,
     body::Body,
     extract::{Path, State},
     response::{IntoResponse as _, Response},
@@ -54,7 +53,6 @@ pub(crate) async fn home(State(surfaces): Shared, headers: HeaderMap) -> Respons
 /// The one-time owner link: opens a session and goes to the page.
 pub(crate) async fn enter(
     State(surfaces): Shared,
-    Extension(request_id): Extension<RequestId>,
     Path(token): Path<String>,
     method: Method,
 ) -> Response {
@@ -80,20 +78,16 @@ pub(crate) async fn enter(
                 As long as nobody has signed in, a restart of the server prints a new one.</p>";
             answer::page(StatusCode::NOT_FOUND, document("Postroom", body))
         }
-        Err(failure) => answer::failure(&failure, request_id),
+        Err(failure) => trouble("Postroom", &failure),
     }
 }
 
 /// Ends the session.
-pub(crate) async fn leave(
-    State(surfaces): Shared,
-    Extension(request_id): Extension<RequestId>,
-    headers: HeaderMap,
-) -> Response {
+pub(crate) async fn leave(State(surfaces): Shared, headers: HeaderMap) -> Response {
     if let Some(token) = session(&headers)
         && let Err(failure) = surfaces.room.close_session(token).await
     {
-        return answer::failure(&failure, request_id);
+        return trouble("Postroom", &failure);
     }
     home_with_cookie(&format!(
         "{SESSION_COOKIE}=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
@@ -136,6 +130,20 @@ fn sign_in(title: &str, what: &str) -> Response {
         "<h1>{title}</h1><p>Open the owner link that the server printed at its first start, or one of <code>postroom owner-link</code>; then this page shows {what}.</p>"
     );
     answer::page(StatusCode::FORBIDDEN, document(title, &body))
+}
+
+/// Why a page or a word of its visitor came to nothing, for a person.
+fn trouble(title: &str, failure: &Failure) -> Response {
+    let status = StatusCode::from_u16(failure.code.http_status());
+    let body = format!(
+        "<p><a href=\"/\">Postroom</a></p><h1>That did not work</h1><p>{}</p><p>{}</p>",
+        escape(&failure.message),
+        escape(&failure.fix),
+    );
+    answer::page(
+        status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        document(title, &body),
+    )
 }
 
 /// Calls an operation as the owner of the first tenant.

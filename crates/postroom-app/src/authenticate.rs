@@ -4,7 +4,7 @@ use postroom_core::{Command, KeyRow, Mode};
 use postroom_store::{PlatformScope, StoreError, read};
 use postroom_types::{ErrorCode, Level, Permission, Reach, TenantScope};
 
-use crate::{Actor, Failure, Room};
+use crate::{Actor, Failure, Room, authorise::check_tenant_is_active};
 
 impl Room {
     /// Who holds `token`. Every call asks again, so a revoked key ends with its next request.
@@ -26,10 +26,10 @@ impl Room {
         }
     }
 
-    /// Whether the key of a call that has waited is still good.
+    /// Whether the key of a call that has waited is still good, and its tenant still active.
     ///
     /// # Errors
-    /// `key_revoked`, `key_expired`; `unavailable` when the store cannot say.
+    /// `key_revoked`, `key_expired`, `tenant_suspended`; `unavailable` when the store cannot say.
     pub(crate) async fn check_still_holds(&self, actor: &Actor) -> Result<(), Failure> {
         let Some(id) = actor.key else { return Ok(()) };
         let store = self.store();
@@ -46,7 +46,7 @@ impl Room {
             Some(key) if key.expires_at.is_some_and(|at| at <= self.now()) => {
                 Err(ErrorCode::KeyExpired.into())
             }
-            Some(_) => Ok(()),
+            Some(_) => check_tenant_is_active(self, actor).await,
             None => Err(ErrorCode::Unauthenticated.into()),
         }
     }

@@ -14,7 +14,7 @@ use postroom_app::Failure;
 use postroom_types::RequestId;
 use serde_json::{Value, json};
 
-use super::{call, document, escape, is_owner, items, moment, sign_in, text};
+use super::{call, document, escape, is_owner, items, moment, sign_in, text, trouble};
 use crate::{Surfaces, answer};
 
 /// Todos of one list.
@@ -78,7 +78,7 @@ pub(crate) async fn show(
     }
     match body(&surfaces, request_id).await {
         Ok(body) => answer::page(StatusCode::OK, document(TITLE, &body)),
-        Err(failure) => answer::failure(&failure, request_id),
+        Err(failure) => trouble(TITLE, &failure),
     }
 }
 
@@ -126,26 +126,14 @@ pub(crate) async fn hold(
 
 /// Back to the board; or why not, for a person.
 fn said(result: Result<Value, Failure>) -> Response {
-    let failure = match result {
-        Ok(_) => {
-            let mut response = Response::new(Body::empty());
-            *response.status_mut() = StatusCode::SEE_OTHER;
-            let board = HeaderValue::from_static("/board");
-            response.headers_mut().insert(LOCATION, board);
-            return response;
-        }
-        Err(failure) => failure,
-    };
-    let status = StatusCode::from_u16(failure.code.http_status());
-    let body = format!(
-        "<p><a href=\"/board\">Work</a></p><h1>That did not work</h1><p>{}</p><p>{}</p>",
-        escape(&failure.message),
-        escape(&failure.fix),
-    );
-    answer::page(
-        status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
-        document(TITLE, &body),
-    )
+    if let Err(failure) = result {
+        return trouble(TITLE, &failure);
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let board = HeaderValue::from_static("/board");
+    response.headers_mut().insert(LOCATION, board);
+    response
 }
 
 async fn body(surfaces: &Surfaces, request_id: RequestId) -> Result<String, Failure> {

@@ -13,7 +13,7 @@ use postroom_app::Failure;
 use postroom_types::RequestId;
 use serde_json::{Map, Value, json};
 
-use super::{call, document, escape, is_owner, items, moment, sign_in, text};
+use super::{call, document, escape, is_owner, items, moment, sign_in, text, trouble};
 use crate::{Surfaces, answer};
 
 /// Sent mails of one list.
@@ -24,6 +24,9 @@ const FRAME_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inlin
 /// What the page around it may do: nothing but show that frame, which so can be led nowhere else.
 const PAGE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+const TITLE: &str = "Sent mail";
+const WHAT: &str = "what was sent";
+
 type Shared = State<Arc<Surfaces>>;
 
 /// The list at `/outbox`.
@@ -33,7 +36,7 @@ pub(crate) async fn list(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in("Sent mail", "what was sent");
+        return sign_in(TITLE, WHAT);
     }
     let sent = call(
         &surfaces,
@@ -44,8 +47,8 @@ pub(crate) async fn list(
     )
     .await;
     match sent {
-        Ok(sent) => answer::page(StatusCode::OK, document("Sent mail", &list_body(&sent))),
-        Err(failure) => answer::failure(&failure, request_id),
+        Ok(sent) => answer::page(StatusCode::OK, document(TITLE, &list_body(&sent))),
+        Err(failure) => trouble(TITLE, &failure),
     }
 }
 
@@ -57,19 +60,19 @@ pub(crate) async fn mail(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in("Sent mail", "what was sent");
+        return sign_in(TITLE, WHAT);
     }
     match read(&surfaces, request_id, &identity, &message).await {
         Ok(found) => {
             let body = mail_body(&found, &identity, &message);
-            let mut response = answer::page(StatusCode::OK, document("Sent mail", &body));
+            let mut response = answer::page(StatusCode::OK, document(TITLE, &body));
             response.headers_mut().insert(
                 CONTENT_SECURITY_POLICY,
                 HeaderValue::from_static(PAGE_POLICY),
             );
             response
         }
-        Err(failure) => answer::failure(&failure, request_id),
+        Err(failure) => trouble(TITLE, &failure),
     }
 }
 
@@ -81,7 +84,7 @@ pub(crate) async fn html(
     headers: HeaderMap,
 ) -> Response {
     if !is_owner(&surfaces, &headers).await {
-        return sign_in("Sent mail", "what was sent");
+        return sign_in(TITLE, WHAT);
     }
     match read(&surfaces, request_id, &identity, &message).await {
         Ok(found) => {
@@ -97,7 +100,7 @@ pub(crate) async fn html(
             );
             response
         }
-        Err(failure) => answer::failure(&failure, request_id),
+        Err(failure) => trouble(TITLE, &failure),
     }
 }
 

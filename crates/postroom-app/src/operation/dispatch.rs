@@ -105,13 +105,13 @@ impl Room {
         }
     }
 
-    /// Comes to an end when a caller's key does.
+    /// Comes to an end when a caller's key does, or its tenant is suspended.
     async fn lost(&self, actor: &Actor) -> Failure {
         loop {
             tokio::time::sleep(RECHECK).await;
             match self.check_still_holds(actor).await {
                 // A store that cannot answer for a moment ends no call.
-                Err(failure) if failure.code.http_status() == 401 => return failure,
+                Err(failure) if failure.code != ErrorCode::Unavailable => return failure,
                 _ => {}
             }
         }

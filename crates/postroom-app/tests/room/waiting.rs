@@ -108,6 +108,37 @@ fn a_wait_ends_with_its_key_though_nothing_comes() {
 }
 
 #[test]
+fn a_wait_ends_with_its_suspended_tenant() {
+    on_both(async |world| {
+        let (_, actor) = waiter(&world).await;
+        let context = world.context(Surface::Rest);
+        let wait = find("mail_wait").expect("an operation");
+        let (waited, ()) = tokio::join!(
+            tokio::time::timeout(
+                PATIENCE / 2,
+                world
+                    .room
+                    .call(&actor, wait, json!({"timeout_seconds": 60}), &context)
+            ),
+            async {
+                let suspend = find("tenant_update").expect("an operation");
+                let suspended = json!({"tenant_id": world.tenant(), "status": "suspended"});
+                let context = world.context(Surface::Rest);
+                let platform = Actor::local_platform(world.room.worker_scope().platform());
+                let done = world.room.call(&platform, suspend, suspended, &context);
+                done.await.expect("suspended");
+            }
+        );
+        let answer = waited.expect("long before its own end");
+        assert_eq!(
+            answer.expect_err("suspended").code,
+            ErrorCode::TenantSuspended
+        );
+        world.room.close().await;
+    });
+}
+
+#[test]
 fn archives_wake_nobody() {
     on_both(async |world| {
         let wait = json!({"timeout_seconds": 1});

@@ -244,7 +244,8 @@ fn is_true(
         return Err(("budget_exhausted", "the rules looked at more than they may"));
     }
     if meter.wanted_more_items() {
-        let words = "a list or map is longer than what is walked of it, and the answer lies behind";
+        let words = "a list or map has more than the 1000 items that are walked, and the answer lies behind \
+                     them; `size(list) <= 1000 &&` in front leaves such deliveries out";
         return Err(("list_too_long", words));
     }
     match evaluated {

@@ -855,6 +855,9 @@ fn a_person_works_on_the_board() {
         assert_eq!(person("POST", &word("complete")).await.0, 303);
         assert_eq!(board.get(&made["id"]).await["state"], "done");
         assert_eq!(person("POST", &word("sing")).await.0, 404);
+        let (status, told) = person("GET", "/outbox/nobody/nothing").await;
+        assert!((400..500).contains(&status), "{status}");
+        assert!(told.contains("That did not work"), "{told}");
         assert_eq!(person("POST", "/board/queues/work/pause").await.0, 303);
         board.open(json!({})).await;
         assert_eq!(board.next(json!({"queue": "work"})).await["empty"], true);
