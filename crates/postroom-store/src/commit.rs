@@ -39,6 +39,8 @@ const SERIALIZATION_TRIES: usize = 8;
 const REOPEN_TRIES: usize = 5;
 /// Pause between them.
 const REOPEN_PAUSE: Duration = Duration::from_millis(200);
+/// After twice so many commands plans are made again for the first time.
+const FIRST_PLANS: usize = 32;
 /// How long the name of a commit is kept to be asked for.
 const COMMIT_NAME_MS: i64 = 3_600_000;
 
@@ -108,11 +110,42 @@ pub(crate) struct Writer {
     pub(crate) target: Target,
     /// `None` after an error, until it is opened again.
     pub(crate) conn: Option<Conn>,
+    pub(crate) plans: Plans,
     pub(crate) feed: Arc<Feed>,
     pub(crate) clock: Clock,
     pub(crate) random: Randomness,
     /// What this node is called by those that share the database.
     pub(crate) node: String,
+}
+
+/// PostgreSQL plans a statement once, for tables as they are then, and keeps the plan until it has
+/// counted their rows anew: of a first burst into empty tables it would read all, for every commit.
+/// So plans are made again whenever as many commands as before have come.
+#[derive(Debug)]
+pub(crate) struct Plans {
+    commands: usize,
+    renewed_at: usize,
+}
+
+impl Default for Plans {
+    fn default() -> Self {
+        Self {
+            commands: 0,
+            renewed_at: FIRST_PLANS,
+        }
+    }
+}
+
+impl Plans {
+    /// Counts commands; whether there are twice as many as when plans were made.
+    fn are_outgrown(&mut self, commands: usize) -> bool {
+        self.commands = self.commands.saturating_add(commands);
+        let outgrown = self.commands >= self.renewed_at.saturating_mul(2);
+        if outgrown {
+            self.renewed_at = self.commands;
+        }
+        outgrown
+    }
 }
 
 impl Writer {
@@ -241,6 +274,9 @@ impl Writer {
                 Failure::Broken
             })?,
         };
+        if conn.is_postgres() && self.plans.are_outgrown(batch.len()) {
+            conn.batch("DISCARD PLANS").await?;
+        }
         let result = transaction(&conn, batch, (name, &self.node), now, &mut self.random).await;
         let done = match result {
             Ok(done) => done,
@@ -466,5 +502,18 @@ impl Randomness {
         digest
             .first_chunk::<16>()
             .map_or(0, |bytes| u128::from_be_bytes(*bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_are_made_again_each_time_the_tables_have_doubled() {
+        let mut plans = Plans::default();
+        let renewed: Vec<usize> = (1..=1_000).filter(|_| plans.are_outgrown(1)).collect();
+        assert_eq!(renewed, [64, 128, 256, 512]);
+        assert!(plans.are_outgrown(24));
     }
 }

@@ -3,7 +3,7 @@
 use crate::{
     StoreError, Subkeys, WorkerScope,
     blob::{self, BlobFolder},
-    commit::{Answers, Job, Packed, Randomness, Writer},
+    commit::{Answers, Job, Packed, Plans, Randomness, Writer},
     connect::{self, Target},
     feed::{self, Feed, FeedPosition, Wake},
     schema, secret,
@@ -160,6 +160,7 @@ impl Store {
         let writer = Writer {
             target,
             conn,
+            plans: Plans::default(),
             feed: Arc::clone(&feed),
             clock: Arc::clone(&options.clock),
             random,
