@@ -18,7 +18,7 @@ use crate::{
     connect::Target,
     feed::{CHANNEL, Feed, FeedPosition, Stirred},
     load::{self, LoadError},
-    sql::{self, Conn, Fault},
+    sql::{self, Conn, Fault, Rows},
     store::Clock,
     write::Writes,
 };
@@ -372,16 +372,17 @@ async fn transaction(
         positions: writes.told(),
         stirred: writes.stirred(),
     };
-    writes.write(conn).await?;
+    let mut rest = writes.write(conn).await?;
     if conn.is_postgres() {
-        name_commit(conn, name, now).await?;
+        rest.push(name_commit(conn, name, now).await?);
         // Told when the transaction commits. Alone it would be a transaction with a sync of its own.
-        conn.execute(
-            "SELECT pg_notify($1, $2)",
-            vec![CHANNEL.into(), node.into()],
-        )
-        .await?;
+        rest.push(Rows {
+            sql: "SELECT pg_notify(column1, column2) FROM (VALUES {}) AS new",
+            width: 2,
+            values: vec![CHANNEL.into(), node.into()],
+        });
     }
+    conn.insert_together(rest).await?;
     let payloads = payload::ask(conn, &done.answers).await?;
     let (payloads, committed) = tokio::join!(payloads.rows(), conn.commit());
     if let Err(error) = committed {
@@ -398,13 +399,8 @@ async fn transaction(
     Ok(done)
 }
 
-/// Leaves the commit's name, and drops names that nobody will ask for.
-async fn name_commit(conn: &Conn, name: u128, now: Timestamp) -> Result<(), Failure> {
-    conn.execute(
-        "INSERT INTO commits (id, committed_at) VALUES ($1, $2)",
-        vec![name.into(), now.ms().into()],
-    )
-    .await?;
+/// The commit's name, to be left with it; drops names that nobody will ask for.
+async fn name_commit(conn: &Conn, name: u128, now: Timestamp) -> Result<Rows, Failure> {
     // One commit in 64 tidies up.
     if name.is_multiple_of(64) {
         conn.execute(
@@ -413,7 +409,11 @@ async fn name_commit(conn: &Conn, name: u128, now: Timestamp) -> Result<(), Fail
         )
         .await?;
     }
-    Ok(())
+    Ok(Rows {
+        sql: "INSERT INTO commits (id, committed_at) VALUES {}",
+        width: 2,
+        values: vec![name.into(), now.ms().into()],
+    })
 }
 
 async fn load_state(conn: &Conn, batch: &[&Packed], now: Timestamp) -> Result<State, Failure> {

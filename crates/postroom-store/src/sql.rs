@@ -48,6 +48,13 @@ pub(crate) struct Conn {
     built: Mutex<HashMap<&'static str, Arc<str>>>,
 }
 
+/// Rows of `width` values each, for a statement that has `VALUES {}` where they go.
+pub(crate) struct Rows {
+    pub(crate) sql: &'static str,
+    pub(crate) width: usize,
+    pub(crate) values: Vec<Value>,
+}
+
 /// Rows that were asked for.
 pub(crate) struct Asked(AskedRows);
 
@@ -222,12 +229,34 @@ impl Conn {
         }
     }
 
+    /// Writes rows of several statements, none of which looks at what another writes. PostgreSQL gets
+    /// them as one: what it costs to send and to answer a statement is more than most rows cost.
+    pub(crate) async fn insert_together(&self, mut parts: Vec<Rows>) -> Result<()> {
+        parts.retain(|part| !part.values.is_empty());
+        match &self.raw {
+            Raw::Sqlite(_) => {
+                for part in parts {
+                    self.insert(part.sql, part.width, part.values).await?;
+                }
+                Ok(())
+            }
+            Raw::Postgres(_) if parts.is_empty() => Ok(()),
+            Raw::Postgres(conn) => {
+                let text = together(&parts);
+                let params = parts
+                    .into_iter()
+                    .flat_map(|part| value::columns(part.width, part.values));
+                conn.send(&text, params.collect()).await
+            }
+        }
+    }
+
     fn built(&self, sql: &'static str, width: usize) -> Arc<str> {
         let mut built = lock(&self.built);
         let text = built.entry(sql).or_insert_with(|| {
             let text = match self.raw {
                 Raw::Sqlite(_) => one_row(sql, width),
-                Raw::Postgres(_) => arrays(sql, width),
+                Raw::Postgres(_) => arrays(sql, width, 1),
             };
             text.into()
         });
@@ -257,25 +286,46 @@ fn one_row(sql: &str, width: usize) -> String {
     sql.replace("{}", &format!("({row})"))
 }
 
-/// Arrays in the place of `{}`, one for each column. The columns have the names that both databases
-/// give to those of a list of rows.
-fn arrays(sql: &str, width: usize) -> String {
-    let list = |word: &str| {
-        let names: Vec<String> = (1..=width).map(|n| format!("{word}{n}")).collect();
+/// Arrays in the place of `{}`, one for each column, in the placeholders from `first` on. The columns
+/// have the names that both databases give to those of a list of rows.
+fn arrays(sql: &str, width: usize, first: usize) -> String {
+    let list = |word: &str, first: usize| {
+        let names: Vec<String> = (first..first + width)
+            .map(|n| format!("{word}{n}"))
+            .collect();
         names.join(", ")
     };
     if sql.contains("IN ({})") {
-        return sql.replace("IN ({})", "= ANY ($1)");
+        return sql.replace("IN ({})", &format!("= ANY (${first})"));
     }
-    let rows = format!("unnest({})", list("$"));
+    let rows = format!("unnest({})", list("$", first));
     for name in ["want", "new"] {
         let listed = format!("(VALUES {{}}) AS {name}");
         if sql.contains(&listed) {
-            let named = format!("{rows} AS {name} ({})", list("column"));
+            let named = format!("{rows} AS {name} ({})", list("column", 1));
             return sql.replace(&listed, &named);
         }
     }
     sql.replace("VALUES {}", &format!("SELECT * FROM {rows}"))
+}
+
+/// One statement of several: all but the last stand in its `WITH`.
+fn together(parts: &[Rows]) -> String {
+    let mut first = 1;
+    let mut texts = Vec::with_capacity(parts.len());
+    for part in parts {
+        texts.push(arrays(part.sql, part.width, first));
+        first += part.width;
+    }
+    let last = texts.pop().unwrap_or_default();
+    if texts.is_empty() {
+        return last;
+    }
+    let before: Vec<String> = (1..)
+        .zip(&texts)
+        .map(|(n, text)| format!("part{n} AS ({text})"))
+        .collect();
+    format!("WITH {} {last}", before.join(", "))
 }
 
 /// Connections for reading.
@@ -331,14 +381,14 @@ mod tests {
     fn a_list_is_a_row_or_an_array_for_each_column() {
         let keys = "SELECT a FROM t WHERE id IN ({})";
         assert_eq!(one_row(keys, 1), "SELECT a FROM t WHERE id IN (?)");
-        assert_eq!(arrays(keys, 1), "SELECT a FROM t WHERE id = ANY ($1)");
+        assert_eq!(arrays(keys, 1, 1), "SELECT a FROM t WHERE id = ANY ($1)");
         let pairs = "SELECT a FROM (VALUES {}) AS want CROSS JOIN t WHERE t.b = want.column2";
         assert_eq!(
             one_row(pairs, 2),
             "SELECT a FROM (VALUES (?, ?)) AS want CROSS JOIN t WHERE t.b = want.column2"
         );
         assert_eq!(
-            arrays(pairs, 2),
+            arrays(pairs, 2, 1),
             "SELECT a FROM unnest($1, $2) AS want (column1, column2) CROSS JOIN t WHERE t.b = \
              want.column2"
         );
@@ -348,8 +398,32 @@ mod tests {
             "INSERT INTO t (a, b) VALUES (?, ?) ON CONFLICT (a) DO NOTHING"
         );
         assert_eq!(
-            arrays(rows, 2),
+            arrays(rows, 2, 1),
             "INSERT INTO t (a, b) SELECT * FROM unnest($1, $2) ON CONFLICT (a) DO NOTHING"
+        );
+    }
+
+    #[test]
+    fn statements_that_do_not_look_at_each_other_become_one() {
+        let part = |sql, width| Rows {
+            sql,
+            width,
+            values: Vec::new(),
+        };
+        let insert = part("INSERT INTO t (a, b) VALUES {}", 2);
+        let update = part(
+            "UPDATE u SET a = new.column2 FROM (VALUES {}) AS new WHERE u.b = new.column1",
+            2,
+        );
+        assert_eq!(
+            together(&[insert, update]),
+            "WITH part1 AS (INSERT INTO t (a, b) SELECT * FROM unnest($1, $2)) UPDATE u SET a = \
+             new.column2 FROM unnest($3, $4) AS new (column1, column2) WHERE u.b = new.column1"
+        );
+        let alone = part("INSERT INTO t (a) VALUES {}", 1);
+        assert_eq!(
+            together(&[alone]),
+            "INSERT INTO t (a) SELECT * FROM unnest($1)"
         );
     }
 }

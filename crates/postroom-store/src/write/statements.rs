@@ -4,15 +4,16 @@ use super::{Merge, Writes};
 use crate::{
     load::LoadError,
     rows,
-    sql::{Conn, Value},
+    sql::{Conn, Rows, Value},
 };
-use postroom_core::{Counter, EventRow, LabelRow};
+use postroom_core::{Counter, EventRow, FeedRow, LabelRow};
 use postroom_types::{TenantId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Writes {
-    /// Writes all of it in the open transaction.
-    pub(crate) async fn write(mut self, conn: &Conn) -> Result<(), LoadError> {
+    /// Writes in the open transaction what must be written in order, and gives the rest, which is
+    /// written together with what else a commit leaves.
+    pub(crate) async fn write(mut self, conn: &Conn) -> Result<Vec<Rows>, LoadError> {
         let counters = self.positions();
         self.write_people(conn).await?;
         self.write_access(conn).await?;
@@ -22,13 +23,15 @@ impl Writes {
         self.write_arrivals(conn).await?;
         self.write_mail(conn).await?;
         self.write_threads(conn).await?;
-        std::mem::take(&mut self.work).write(conn).await?;
+        let mut rest = std::mem::take(&mut self.work).write(conn).await?;
         std::mem::take(&mut self.sending).write(conn).await?;
         std::mem::take(&mut self.documents).write(conn).await?;
         self.write_rest(conn).await?;
         // After everything that names bytes was written.
         old_events.remove_bytes(conn).await?;
-        write_counters(conn, &counters).await
+        rest.push(feed_rows(&self.feed));
+        rest.push(counter_rows(&counters));
+        Ok(rest)
     }
 
     async fn write_people(&mut self, conn: &Conn) -> Result<(), LoadError> {
@@ -300,13 +303,6 @@ impl Writes {
             flat(self.import_failures.iter().map(rows::import_failure_values)),
         )
         .await?;
-        conn.insert(
-            "INSERT INTO feed (tenant_id, position, kind, identity_id, subject, num, at) \
-             VALUES {}",
-            7,
-            flat(self.feed.iter().map(rows::feed_values)),
-        )
-        .await?;
         Ok(())
     }
 }
@@ -353,23 +349,26 @@ async fn write_merge(conn: &Conn, merge: &Merge) -> Result<(), LoadError> {
     Ok(())
 }
 
-async fn write_counters(
-    conn: &Conn,
-    counters: &BTreeMap<TenantId, Counter>,
-) -> Result<(), LoadError> {
-    conn.insert(
-        "INSERT INTO counters (tenant_id, position, last_at) VALUES {} \
-         ON CONFLICT (tenant_id) DO UPDATE SET position = excluded.position, \
-         last_at = excluded.last_at",
-        3,
-        flat(counters.iter().map(|(tenant, counter)| {
+fn feed_rows(feed: &[FeedRow]) -> Rows {
+    Rows {
+        sql: "INSERT INTO feed (tenant_id, position, kind, identity_id, subject, num, at) VALUES {}",
+        width: 7,
+        values: flat(feed.iter().map(rows::feed_values)),
+    }
+}
+
+fn counter_rows(counters: &BTreeMap<TenantId, Counter>) -> Rows {
+    Rows {
+        sql: "INSERT INTO counters (tenant_id, position, last_at) VALUES {} \
+              ON CONFLICT (tenant_id) DO UPDATE SET position = excluded.position, \
+              last_at = excluded.last_at",
+        width: 3,
+        values: flat(counters.iter().map(|(tenant, counter)| {
             [
                 tenant.bits().into(),
                 counter.position.into(),
                 counter.last_at.ms().into(),
             ]
         })),
-    )
-    .await?;
-    Ok(())
+    }
 }

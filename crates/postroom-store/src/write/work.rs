@@ -1,9 +1,10 @@
 //! Sources, todos, their attempts and queues: gathered and written.
 
+use super::statements::flat;
 use crate::{
     load::LoadError,
     rows,
-    sql::{Conn, Value},
+    sql::{Conn, Rows, Value},
 };
 use postroom_core::{AttemptRow, Change, QueueRow, SourceRow, TodoRow, TodoState};
 use postroom_types::{SourceId, TenantId, Timestamp, TodoId};
@@ -141,59 +142,95 @@ impl Writes {
         }
     }
 
-    pub(super) async fn write(self, conn: &Conn) -> Result<(), LoadError> {
+    /// Writes what must be written in order, and gives the rest.
+    pub(super) async fn write(mut self, conn: &Conn) -> Result<Vec<Rows>, LoadError> {
+        self.forget_removed();
         write_sources(conn, &self.sources).await?;
-        conn.insert(
-            "INSERT INTO source_stats (source_id, deliveries, redeliveries, last_delivery_at) \
-             VALUES {} ON CONFLICT (source_id) DO UPDATE SET \
-             deliveries = source_stats.deliveries + excluded.deliveries, \
-             redeliveries = source_stats.redeliveries + excluded.redeliveries, \
-             last_delivery_at = excluded.last_delivery_at",
-            4,
-            self.deliveries
-                .iter()
-                .flat_map(|(source, delivered)| {
-                    [
-                        source.bits().into(),
-                        delivered.first.into(),
-                        delivered.again.into(),
-                        delivered.last_at.ms().into(),
-                    ]
-                })
-                .collect(),
-        )
-        .await?;
-        conn.insert(
-            "INSERT INTO source_once (source_id, hash, tenant_id, event_id) VALUES {} \
-             ON CONFLICT (source_id, hash) DO NOTHING",
-            4,
-            self.once
-                .iter()
-                .flat_map(|((source, key), (tenant, event))| {
-                    [
-                        source.bits().into(),
-                        key.as_slice().into(),
-                        tenant.bits().into(),
-                        (*event).into(),
-                    ]
-                })
-                .collect(),
-        )
-        .await?;
-        write_open(conn, &self.changed, &self.added).await?;
-        write_changed(conn, self.changed).await?;
-        write_added(conn, self.added, self.payloads).await?;
-        write_attempts(conn, &self.attempts, &self.pruned).await?;
+        prune_attempts(conn, &self.pruned).await?;
         remove_todos(conn, &self.removed).await?;
+        // A key is free before another todo of this batch takes it.
+        let is_done = |todo: &&Todo| todo.row.state == TodoState::Done;
+        let done = self.changed.values().filter(is_done);
         conn.insert(
-            "INSERT INTO queues (tenant_id, name, paused, max_in_flight, updated_at) VALUES {} \
-             ON CONFLICT (tenant_id, name) DO UPDATE SET paused = excluded.paused, \
-             max_in_flight = excluded.max_in_flight, updated_at = excluded.updated_at",
-            5,
-            self.queues.values().flat_map(rows::queue_values).collect(),
+            "DELETE FROM open_todos WHERE (tenant_id, id) IN (SELECT * FROM (VALUES {}) AS new)",
+            2,
+            flat(done.map(|todo| [todo.row.tenant_id.bits().into(), todo.row.id.bits().into()])),
         )
         .await?;
-        Ok(())
+        Ok(self.rest())
+    }
+
+    /// Nothing is written of a todo that goes in the same batch, nor of an attempt.
+    fn forget_removed(&mut self) {
+        for key in &self.removed {
+            self.added.remove(key);
+            self.changed.remove(key);
+            self.payloads.remove(key);
+        }
+        let (removed, pruned) = (&self.removed, &self.pruned);
+        self.attempts.retain(|(tenant, todo, seq), _| {
+            let key = (*tenant, *todo);
+            !removed.contains(&key) && pruned.get(&key).is_none_or(|through| seq > through)
+        });
+    }
+
+    fn rest(self) -> Vec<Rows> {
+        let open = open_rows(&self.changed, &self.added);
+        vec![
+            delivery_rows(&self.deliveries),
+            once_rows(&self.once),
+            changed_rows(self.changed),
+            added_rows(self.added),
+            open,
+            payload_rows(self.payloads),
+            attempt_rows(&self.attempts),
+            queue_rows(&self.queues),
+        ]
+    }
+}
+
+fn delivery_rows(deliveries: &BTreeMap<SourceId, Delivered>) -> Rows {
+    Rows {
+        sql: "INSERT INTO source_stats (source_id, deliveries, redeliveries, last_delivery_at) \
+              VALUES {} ON CONFLICT (source_id) DO UPDATE SET \
+              deliveries = source_stats.deliveries + excluded.deliveries, \
+              redeliveries = source_stats.redeliveries + excluded.redeliveries, \
+              last_delivery_at = excluded.last_delivery_at",
+        width: 4,
+        values: flat(deliveries.iter().map(|(source, delivered)| {
+            [
+                source.bits().into(),
+                delivered.first.into(),
+                delivered.again.into(),
+                delivered.last_at.ms().into(),
+            ]
+        })),
+    }
+}
+
+fn once_rows(once: &BTreeMap<(SourceId, [u8; 16]), (TenantId, u64)>) -> Rows {
+    Rows {
+        sql: "INSERT INTO source_once (source_id, hash, tenant_id, event_id) VALUES {} \
+              ON CONFLICT (source_id, hash) DO NOTHING",
+        width: 4,
+        values: flat(once.iter().map(|((source, key), (tenant, event))| {
+            [
+                source.bits().into(),
+                key.as_slice().into(),
+                tenant.bits().into(),
+                (*event).into(),
+            ]
+        })),
+    }
+}
+
+fn queue_rows(queues: &BTreeMap<(TenantId, String), QueueRow>) -> Rows {
+    Rows {
+        sql: "INSERT INTO queues (tenant_id, name, paused, max_in_flight, updated_at) VALUES {} \
+              ON CONFLICT (tenant_id, name) DO UPDATE SET paused = excluded.paused, \
+              max_in_flight = excluded.max_in_flight, updated_at = excluded.updated_at",
+        width: 5,
+        values: flat(queues.values().map(rows::queue_values)),
     }
 }
 
@@ -232,109 +269,87 @@ async fn write_sources(
     Ok(())
 }
 
-async fn write_changed(
-    conn: &Conn,
-    changed: BTreeMap<(TenantId, TodoId), Todo>,
-) -> Result<(), LoadError> {
-    conn.insert(
-        "UPDATE todos SET last_event_id = new.column3, event_count = new.column4, \
-         rank = new.column5, state = new.column6, lease_seq = new.column7, \
-         lease_key = new.column8, claimant = new.column9, claimed_at = new.column10, \
-         heartbeat_at = new.column11, lease_expires_at = new.column12, \
-         lease_seconds = new.column13, lease_hash = new.column14, fenced = new.column15, \
-         note = new.column16, attempt = new.column17, attempts_total = new.column18, \
-         next_retry_at = new.column19, dead_reason = new.column20, \
-         updated_at = new.column21, completed_at = new.column22, \
-         result = COALESCE(new.column23, todos.result) \
-         FROM (VALUES {}) AS new \
-         WHERE todos.tenant_id = new.column1 AND todos.id = new.column2",
-        23,
-        changed
+fn changed_rows(changed: BTreeMap<(TenantId, TodoId), Todo>) -> Rows {
+    Rows {
+        sql: "UPDATE todos SET last_event_id = new.column3, event_count = new.column4, \
+              rank = new.column5, state = new.column6, lease_seq = new.column7, \
+              lease_key = new.column8, claimant = new.column9, claimed_at = new.column10, \
+              heartbeat_at = new.column11, lease_expires_at = new.column12, \
+              lease_seconds = new.column13, lease_hash = new.column14, fenced = new.column15, \
+              note = new.column16, attempt = new.column17, attempts_total = new.column18, \
+              next_retry_at = new.column19, dead_reason = new.column20, \
+              updated_at = new.column21, completed_at = new.column22, \
+              result = COALESCE(new.column23, todos.result) \
+              FROM (VALUES {}) AS new \
+              WHERE todos.tenant_id = new.column1 AND todos.id = new.column2",
+        width: 23,
+        values: flat(
+            changed
+                .into_values()
+                .map(|todo| rows::todo_change_values(&todo.row, todo.result)),
+        ),
+    }
+}
+
+fn added_rows(added: BTreeMap<(TenantId, TodoId), Todo>) -> Rows {
+    Rows {
+        sql: "INSERT INTO todos (tenant_id, id, last_event_id, event_count, rank, state, lease_seq, \
+              lease_key, claimant, claimed_at, heartbeat_at, lease_expires_at, lease_seconds, \
+              lease_hash, fenced, note, attempt, attempts_total, next_retry_at, dead_reason, \
+              updated_at, completed_at, result, identity_id, num, queue, source_id, source, kind, \
+              title, event_id, payload_size, idempotency_key, subject_key, tags, assignee, \
+              quarantine_reason, routing_trace, max_attempts, created_at) VALUES {}",
+        width: 40,
+        values: added
             .into_values()
-            .flat_map(|todo| rows::todo_change_values(&todo.row, todo.result))
+            .flat_map(|todo| rows::todo_values(&todo.row, todo.result))
             .collect(),
-    )
-    .await?;
-    Ok(())
+    }
 }
 
 /// By what todos are found while they are not done. Those whose key no longer counts come first, so
 /// that another of this batch may have it.
-async fn write_open(
-    conn: &Conn,
+fn open_rows(
     changed: &BTreeMap<(TenantId, TodoId), Todo>,
     added: &BTreeMap<(TenantId, TodoId), Todo>,
-) -> Result<(), LoadError> {
-    let is_done = |row: &TodoRow| row.state == TodoState::Done;
-    let done = changed.values().filter(|todo| is_done(&todo.row));
-    conn.insert(
-        "DELETE FROM open_todos WHERE (tenant_id, id) IN (SELECT * FROM (VALUES {}) AS new)",
-        2,
-        done.flat_map(|todo| [todo.row.tenant_id.bits().into(), todo.row.id.bits().into()])
-            .collect(),
-    )
-    .await?;
-    let open = |todo: &&Todo| !is_done(&todo.row);
+) -> Rows {
+    let is_open = |todo: &&Todo| todo.row.state != TodoState::Done;
     let (live, ended): (Vec<&Todo>, Vec<&Todo>) = changed
         .values()
-        .filter(open)
+        .filter(is_open)
         .partition(|todo| todo.row.dedup().is_some());
-    let added = added.values().filter(open);
-    conn.insert(
-        "INSERT INTO open_todos (tenant_id, id, identity_id, num, queue, rank, assignee, state, \
-         due_at, dedup, subject) VALUES {} ON CONFLICT (tenant_id, id) DO UPDATE SET \
-         rank = excluded.rank, state = excluded.state, due_at = excluded.due_at, \
-         dedup = excluded.dedup, subject = excluded.subject",
-        11,
-        ended
-            .into_iter()
-            .chain(live)
-            .chain(added)
-            .flat_map(|todo| rows::open_todo_values(&todo.row))
-            .collect(),
-    )
-    .await?;
-    Ok(())
+    let added = added.values().filter(is_open);
+    Rows {
+        sql: "INSERT INTO open_todos (tenant_id, id, identity_id, num, queue, rank, assignee, \
+              state, due_at, dedup, subject) VALUES {} ON CONFLICT (tenant_id, id) DO UPDATE SET \
+              rank = excluded.rank, state = excluded.state, due_at = excluded.due_at, \
+              dedup = excluded.dedup, subject = excluded.subject",
+        width: 11,
+        values: flat(
+            ended
+                .into_iter()
+                .chain(live)
+                .chain(added)
+                .map(|todo| rows::open_todo_values(&todo.row)),
+        ),
+    }
 }
 
-async fn write_added(
-    conn: &Conn,
-    added: BTreeMap<(TenantId, TodoId), Todo>,
-    payloads: BTreeMap<(TenantId, TodoId), String>,
-) -> Result<(), LoadError> {
-    conn.insert(
-        "INSERT INTO todos (tenant_id, id, last_event_id, event_count, rank, state, lease_seq, \
-         lease_key, claimant, claimed_at, heartbeat_at, lease_expires_at, lease_seconds, \
-         lease_hash, fenced, note, attempt, attempts_total, next_retry_at, dead_reason, \
-         updated_at, completed_at, result, identity_id, num, queue, source_id, source, kind, \
-         title, event_id, payload_size, idempotency_key, subject_key, tags, assignee, \
-         quarantine_reason, routing_trace, max_attempts, created_at) VALUES {}",
-        40,
-        added
-            .into_values()
-            .flat_map(|todo| rows::todo_values(&todo.row, todo.result))
-            .collect(),
-    )
-    .await?;
-    conn.insert(
-        "INSERT INTO todo_payloads (tenant_id, todo_id, payload) VALUES {}",
-        3,
-        payloads
-            .into_iter()
-            .flat_map(|((tenant, todo), payload)| {
-                [
-                    tenant.bits().into(),
-                    todo.bits().into(),
-                    Value::Text(payload),
-                ]
-            })
-            .collect(),
-    )
-    .await?;
-    Ok(())
+fn payload_rows(payloads: BTreeMap<(TenantId, TodoId), String>) -> Rows {
+    Rows {
+        sql: "INSERT INTO todo_payloads (tenant_id, todo_id, payload) VALUES {}",
+        width: 3,
+        values: flat(payloads.into_iter().map(|((tenant, todo), payload)| {
+            [
+                tenant.bits().into(),
+                todo.bits().into(),
+                Value::Text(payload),
+            ]
+        })),
+    }
 }
 
-/// Todos that go, with what hangs on them, after everything else of the batch was written.
+/// Todos that go, with what hangs on them.
 async fn remove_todos(
     conn: &Conn,
     removed: &BTreeSet<(TenantId, TodoId)>,
@@ -353,26 +368,24 @@ async fn remove_todos(
     Ok(())
 }
 
-async fn write_attempts(
+fn attempt_rows(attempts: &BTreeMap<(TenantId, TodoId, u64), Box<AttemptRow>>) -> Rows {
+    Rows {
+        sql: "INSERT INTO todo_attempts (tenant_id, todo_id, seq, attempt, key_id, claimant, \
+              claimed_at, last_heartbeat_at, lease_expires_at, token_hash, ended_at, outcome, \
+              disposition, summary, summary_truncated, artifact, note, late_at, late_outcome, \
+              late_result) VALUES {} ON CONFLICT (tenant_id, todo_id, seq) DO UPDATE SET \
+              summary = excluded.summary, summary_truncated = excluded.summary_truncated, \
+              artifact = excluded.artifact, late_at = excluded.late_at, \
+              late_outcome = excluded.late_outcome, late_result = excluded.late_result",
+        width: 20,
+        values: flat(attempts.values().map(|row| rows::attempt_values(row))),
+    }
+}
+
+async fn prune_attempts(
     conn: &Conn,
-    attempts: &BTreeMap<(TenantId, TodoId, u64), Box<AttemptRow>>,
     pruned: &BTreeMap<(TenantId, TodoId), u64>,
 ) -> Result<(), LoadError> {
-    conn.insert(
-        "INSERT INTO todo_attempts (tenant_id, todo_id, seq, attempt, key_id, claimant, \
-         claimed_at, last_heartbeat_at, lease_expires_at, token_hash, ended_at, outcome, \
-         disposition, summary, summary_truncated, artifact, note, late_at, late_outcome, \
-         late_result) VALUES {} ON CONFLICT (tenant_id, todo_id, seq) DO UPDATE SET \
-         summary = excluded.summary, summary_truncated = excluded.summary_truncated, \
-         artifact = excluded.artifact, late_at = excluded.late_at, \
-         late_outcome = excluded.late_outcome, late_result = excluded.late_result",
-        20,
-        attempts
-            .values()
-            .flat_map(|row| rows::attempt_values(row))
-            .collect(),
-    )
-    .await?;
     for ((tenant, todo), seq) in pruned {
         conn.execute(
             "DELETE FROM todo_attempts WHERE tenant_id = $1 AND todo_id = $2 AND seq <= $3",
