@@ -221,11 +221,12 @@ fn smtp_kills(folder: &Path, database: &Database, rounds: usize, seed: u64) -> R
     Ok(())
 }
 
-/// Kills an import at random times, runs it to the end, and counts.
+/// Kills an import at random times, every other time once it has stored something, runs it to the
+/// end, and counts.
 fn import_kills(folder: &Path, database: &Database, rounds: usize, seed: u64) -> Result<()> {
-    const MAILS: usize = 3_000;
+    let mails = 3_000.max(rounds * 500);
     let archive = folder.join("archive");
-    corpus::maildir(&archive, MAILS)?;
+    corpus::maildir(&archive, mails)?;
     let data = folder.join("data");
     let mut random = seed;
     let import = || {
@@ -246,11 +247,23 @@ fn import_kills(folder: &Path, database: &Database, rounds: usize, seed: u64) ->
             .stderr(std::process::Stdio::null());
         command
     };
-    for _ in 0..rounds {
+    // Before the first import there is no table to count.
+    let stored = || database.messages().unwrap_or(0);
+    let mut midway = 0;
+    for round in 0..rounds {
+        let before = stored();
         let mut child = import().spawn()?;
-        std::thread::sleep(Duration::from_millis(30 + next(&mut random) % 900));
+        if round % 2 == 0 {
+            while stored() == before && child.try_wait()?.is_none() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            std::thread::sleep(Duration::from_millis(next(&mut random) % 60));
+        } else {
+            std::thread::sleep(Duration::from_millis(30 + next(&mut random) % 900));
+        }
         let _ = child.kill();
         let _ = child.wait();
+        midway += usize::from((before + 1..mails).contains(&stored()));
     }
     let output = import().output()?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -260,18 +273,22 @@ fn import_kills(folder: &Path, database: &Database, rounds: usize, seed: u64) ->
     let stored = database.contents()?;
     let doubled = stored.values().filter(|count| **count != 1).count();
     println!(
-        "import {}: {rounds} kills, then {totals}; {} stored, {doubled} doubled",
+        "import {}: {rounds} kills, {midway} of them midway, then {totals}; {} stored, {doubled} doubled",
         database.kind(),
         stored.len()
     );
     ensure!(
-        count("read") == MAILS
-            && count("stored") + count("duplicate") == MAILS
+        midway > 0,
+        "no kill met an import that was storing: the harness shows nothing"
+    );
+    ensure!(
+        count("read") == mails
+            && count("stored") + count("duplicate") == mails
             && count("failed") == 0,
         "the totals do not add up"
     );
     ensure!(
-        stored.len() == MAILS && doubled == 0 && database.messages()? == MAILS,
+        stored.len() == mails && doubled == 0 && database.messages()? == mails,
         "mails were lost or doubled"
     );
     Ok(())
