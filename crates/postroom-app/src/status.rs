@@ -40,6 +40,10 @@ pub struct Outbox {
     pub paused_until: Option<Timestamp>,
     /// When the mail that is due next is due; long past when mail waits for its transport.
     pub next_due_at: Option<Timestamp>,
+    /// Mails that wait after a try that failed.
+    pub put_off: u64,
+    /// Mailboxes that are paused because too much of their mail came back or was called spam.
+    pub paused_for_abuse: u64,
 }
 
 /// How much there is.
@@ -139,6 +143,7 @@ impl Room {
                 backlog: feed_position - index_position,
             });
         }
+        let sending = read::sending_trouble(self.store(), &self.workers).await?;
         Ok(Status {
             version: env!("CARGO_PKG_VERSION"),
             database: self.database(),
@@ -151,6 +156,8 @@ impl Room {
                 domains: self.transport.domains().to_vec(),
                 paused_until: self.transport_paused_until(),
                 next_due_at: read::next_due_send(self.store(), &self.workers).await?,
+                put_off: sending.put_off,
+                paused_for_abuse: sending.paused_for_abuse,
             },
         })
     }

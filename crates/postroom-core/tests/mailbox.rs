@@ -62,6 +62,7 @@ impl Mailbox {
                 client_digest: None,
                 signature: None,
                 send_policy: Default::default(),
+                resumed_at: None,
                 created_at: now,
                 updated_at: now,
             }),

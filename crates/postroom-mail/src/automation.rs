@@ -198,6 +198,7 @@ fn is_automatic_subject(subject: &str) -> bool {
 /// Whether the local part of an address is one that programs write from: nobody reads an answer there, or
 /// another program does (RFC 3834 section 2).
 pub fn is_program(local: &str) -> bool {
+    let local = local.split('+').next().unwrap_or_default();
     let local = local.to_ascii_lowercase();
     let bare: String = local.chars().filter(|c| c.is_alphanumeric()).collect();
     let is_system = matches!(
@@ -210,12 +211,18 @@ pub fn is_program(local: &str) -> bool {
             | "bounces"
             | "listserv"
             | "majordomo"
+            | "notification"
+            | "notifications"
     );
+    // Where each mail has an address of its own for what comes back.
+    let is_return = ["bounce-", "bounces-"]
+        .iter()
+        .any(|start| local.starts_with(start));
     let is_of_list = local.starts_with("owner-")
         || ["-request", "-owner", "-bounce", "-bounces"]
             .iter()
             .any(|end| local.ends_with(end));
-    is_system || is_of_list || is_no_reply(&local)
+    is_system || is_return || is_of_list || is_no_reply(&local)
 }
 
 fn is_no_reply(local: &str) -> bool {

@@ -34,9 +34,9 @@ pub use message::{
 };
 pub use old::old_deliveries;
 pub use send::{
-    DueSend, OpenClaim, SendFilter, deliveries, deliveries_of, due_sends, idempotent,
-    next_due_send, open_claims, recent_deliveries, send, sends, sends_of, sent_message,
-    uncertain_sends, wire,
+    DueSend, OpenClaim, SendFilter, SendingTrouble, deliveries, deliveries_of, due_sends,
+    idempotent, next_due_send, open_claims, recent_deliveries, send, sending_trouble, sends,
+    sends_of, sent_message, uncertain_sends, wire,
 };
 pub use sending::{
     draft, drafts, list_entries, policy, suppressed, suppressions, upload, upload_bytes, usage,

@@ -58,7 +58,7 @@ macro_rules! columns {
     };
     (identity) => {
         "id, tenant_id, username, display_name, purpose, status, pause_reason, owner, \
-         metadata, client_id, client_digest, created_at, updated_at, signature, send_policy"
+         metadata, client_id, client_digest, created_at, updated_at, signature, send_policy, resumed_at"
     };
     (address) => {
         "id, tenant_id, identity_id, address, domain_id, role, status, retire_at, \

@@ -63,6 +63,11 @@ const MIGRATIONS: &[Migration] = &[
         name: "open todos",
         text: include_str!("../migrations/0010_open_todos.sql"),
     },
+    Migration {
+        number: 11,
+        name: "when a mailbox was resumed",
+        text: include_str!("../migrations/0011_when_a_mailbox_was_resumed.sql"),
+    },
 ];
 
 /// The newest schema this program knows.

@@ -431,8 +431,8 @@ limits! {
     COMPLAINTS: usize = 3, "the mailbox is paused: abuse_threshold";
     /// Recipients among which those are counted.
     COMPLAINTS_LOOKED_AT: usize = 1_000, "older ones do not count";
-    /// Addresses with a token that is not signed, of one sender to one mailbox in an hour, until tokens of
-    /// theirs are no longer looked at in that hour.
+    /// Addresses with a token that is not signed, of one sender to one mailbox in an hour, until a signed one
+    /// of theirs counts in that hour only where they take part in its thread.
     FORGED_TOKENS_PER_SENDER: u64 = 10, "filed by its header, thread_join_unverified";
     /// The same from all senders to one mailbox.
     FORGED_TOKENS_PER_MAILBOX: u64 = 100, "filed by its header, thread_join_unverified";

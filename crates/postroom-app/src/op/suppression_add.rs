@@ -66,6 +66,10 @@ pub enum Reason {
 async fn run(call: &Call<'_>, input: Input) -> Result<Suppression, Failure> {
     let tenant = call.scope()?.tenant();
     let address = super::sending::full(&address_of(&input.address)?);
+    if address.contains('*') {
+        let words = "one address; a whole domain is blocked by list_entry_add with @domain";
+        return Err(Failure::invalid("address", words));
+    }
     let put = PutSuppression {
         tenant,
         hash: call.room.store().keys().address_hash(tenant, &address),

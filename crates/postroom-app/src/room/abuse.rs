@@ -4,21 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use postroom_core::{
     BounceType, Command, DeliveryEvent, DeliveryReport, DeliveryRow, DeliveryStatus,
-    DeliveryUpdate, IdentityPatch, IdentityStatus, PauseReason, UpdateIdentity,
+    DeliveryUpdate, IdentityPatch, IdentityStatus, PauseReason, SendOutcome, Submission,
+    UpdateIdentity, Verdict,
 };
 use postroom_store::{StoreError, read};
 use postroom_types::{IdentityId, MessageId, TenantId, limit};
 
 use super::Room;
 
-/// Looks at the mailboxes whose mail came back or was called spam just now. Since when they were changed
-/// last, which is when somebody looked and let them send again.
+/// Looks at the mailboxes whose mail came back or was called spam just now.
 pub(super) async fn watch(
     room: &Room,
     reports: &[DeliveryReport],
     updates: &[DeliveryUpdate],
 ) -> Result<(), StoreError> {
-    let mut told: BTreeMap<TenantId, Vec<MessageId>> = BTreeMap::new();
+    let mut told = Mails::new();
     for (report, update) in reports.iter().zip(updates) {
         let speaks_ill = matches!(
             report.event,
@@ -28,7 +28,33 @@ pub(super) async fn watch(
             told.entry(report.tenant).or_default().push(message);
         }
     }
-    for (tenant, messages) in told {
+    look_at_senders(room, told).await
+}
+
+/// Mails, by their tenants.
+pub(super) type Mails = BTreeMap<TenantId, Vec<MessageId>>;
+
+/// The mails of which the transport refused a recipient because of its address.
+pub(super) fn refused<'a>(outcomes: impl Iterator<Item = &'a SendOutcome>) -> Mails {
+    let mut told = Mails::new();
+    for outcome in outcomes {
+        let Submission::Answered { recipients, .. } = &outcome.submission else {
+            continue;
+        };
+        let nobody_there = recipients.iter().any(|answer| {
+            answer.verdict == Verdict::Rejected && is_of_address(answer.enhanced_code.as_deref())
+        });
+        if nobody_there {
+            let send = outcome.send;
+            told.entry(send.tenant).or_default().push(send.message);
+        }
+    }
+    told
+}
+
+/// Looks at the mailboxes of mails that came to nothing just now.
+pub(super) async fn look_at_senders(room: &Room, mails: Mails) -> Result<(), StoreError> {
+    for (tenant, messages) in mails {
         let scope = room.workers.tenant(tenant);
         let sends = read::sends_of(&room.store, &scope, &messages).await?;
         let identities: BTreeSet<IdentityId> =
@@ -49,7 +75,8 @@ async fn look(room: &Room, tenant: TenantId, identity: IdentityId) -> Result<(),
         return Ok(());
     }
     let most = limit::COMPLAINTS_LOOKED_AT;
-    let since = known.row.updated_at;
+    // Who let it send again has seen what came before.
+    let since = known.row.resumed_at.unwrap_or_default();
     let latest = read::recent_deliveries(&room.store, &scope, identity, since, most).await?;
     if !are_too_many(&latest) {
         return Ok(());
@@ -71,6 +98,17 @@ async fn look(room: &Room, tenant: TenantId, identity: IdentityId) -> Result<(),
     }
 }
 
+/// Whether an enhanced status code says that an address is no good (RFC 3463 section 3.2): the other
+/// refusals speak of the mail or of us.
+fn is_of_address(enhanced_code: Option<&str>) -> bool {
+    enhanced_code.is_some_and(|code| code.starts_with("5.1."))
+}
+
+/// Whether the transport refused a recipient because of its address.
+fn is_refused(delivery: &DeliveryRow) -> bool {
+    delivery.status == DeliveryStatus::Rejected && is_of_address(delivery.enhanced_code.as_deref())
+}
+
 /// Whether too many of the latest outcomes, the latest first, are bounces for good or complaints. What
 /// only a mail says that anybody may have written counts as little as a fate that was played, and one
 /// domain's own word only a few times.
@@ -83,12 +121,13 @@ fn are_too_many(latest: &[DeliveryRow]) -> bool {
                 | DeliveryStatus::Bounced
                 | DeliveryStatus::Complained
         );
-        ended && !delivery.is_unproven() && !delivery.is_played()
+        (ended || is_refused(delivery)) && !delivery.is_unproven() && !delivery.is_played()
     });
     let mut bounced: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for delivery in outcomes.clone().take(limit::BOUNCES_LOOKED_AT) {
         let for_good = delivery.bounce_type != Some(BounceType::Soft);
-        if delivery.status == DeliveryStatus::Bounced && for_good {
+        let came_back = delivery.status == DeliveryStatus::Bounced && for_good;
+        if came_back || is_refused(delivery) {
             let address = delivery.address.as_str();
             let domain = address.rsplit('@').next().unwrap_or(address);
             bounced.entry(domain).or_default().insert(address);
@@ -162,6 +201,21 @@ mod tests {
             delivery.bounce_type = Some(BounceType::Soft);
         }
         assert!(!are_too_many(&soft));
+    }
+
+    #[test]
+    fn an_address_refused_at_once_counts_like_one_that_came_back() {
+        let refused = |code: &str| {
+            let mut some = some(limit::BOUNCES + 1, DeliveryStatus::Rejected);
+            for delivery in &mut some {
+                delivery.enhanced_code = Some(code.to_owned());
+            }
+            some
+        };
+        assert!(are_too_many(&refused("5.1.1")));
+        // The mail or its sender was not wanted, whoever was written to.
+        assert!(!are_too_many(&refused("5.7.1")));
+        assert!(!are_too_many(&some(50, DeliveryStatus::Rejected)));
     }
 
     #[test]

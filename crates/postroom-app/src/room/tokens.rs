@@ -66,10 +66,9 @@ pub(super) async fn filings(room: &Room, events: &[EventRow]) -> Result<Vec<Fili
     let mut out = Vec::with_capacity(events.len());
     for event in events {
         out.push(match (event.identity_id, verify(room, event)) {
-            (Some(identity), Token::Verified { number }) => Filing {
-                thread: thread(room, event, identity, number).await?,
-                unverified: false,
-            },
+            (Some(identity), Token::Verified { number }) => {
+                file(room, event, identity, number).await?
+            }
             (_, Token::Forged) => Filing {
                 thread: None,
                 unverified: true,
@@ -78,6 +77,38 @@ pub(super) async fn filings(room: &Room, events: &[EventRow]) -> Result<Vec<Fili
         });
     }
     Ok(out)
+}
+
+/// Files a mail by its signed token. Where many were forged, only mail in the name of somebody in the
+/// thread: who tries signatures would have to know both, and who forges a name takes nothing from its
+/// owner.
+async fn file(
+    room: &Room,
+    event: &EventRow,
+    identity: IdentityId,
+    number: u64,
+) -> Result<Filing, StoreError> {
+    let thread = thread(room, event, identity, number).await?;
+    let sender = event.mail_from.as_deref().unwrap_or_default();
+    if !room.token_faults.are_many(identity, sender, room.now()) {
+        return Ok(Filing {
+            thread,
+            unverified: false,
+        });
+    }
+    let scope = TenantScope::granted(event.tenant_id, Reach::Identity(identity));
+    let found = match thread {
+        Some(thread) => read::thread(&room.store, &scope, thread).await?,
+        None => None,
+    };
+    let takes_part = found.is_some_and(|thread| {
+        let mut people = thread.row.participants.iter();
+        people.any(|person| person.counts && person.address.eq_ignore_ascii_case(sender))
+    });
+    Ok(Filing {
+        thread: thread.filter(|_| takes_part),
+        unverified: !takes_part,
+    })
 }
 
 async fn thread(
@@ -107,16 +138,12 @@ fn verify(room: &Room, event: &EventRow) -> Token {
         name: KEY,
         secret: secret.expose(),
     };
-    let sender = event.mail_from.as_deref().unwrap_or_default();
-    let faults = &room.token_faults;
-    match thread_token::verify(&[key], &identity.to_string(), detail) {
-        Token::Verified { .. } if faults.are_many(identity, sender, room.now()) => Token::Forged,
-        Token::Forged => {
-            faults.count(identity, sender, room.now());
-            Token::Forged
-        }
-        seen => seen,
+    let seen = thread_token::verify(&[key], &identity.to_string(), detail);
+    if seen == Token::Forged {
+        let sender = event.mail_from.as_deref().unwrap_or_default();
+        room.token_faults.count(identity, sender, room.now());
     }
+    seen
 }
 
 /// Tokens that were not signed, in this hour: with 40 bits of signature nobody may try for long.

@@ -500,6 +500,14 @@ fn a_blind_copy_is_answered_to_its_author_alone() {
                 to(4, "all@shore.example", "List-Id: <all.shore.example>\r\n"),
                 &[ANN, "all@shore.example"][..],
             ),
+            (
+                to(
+                    5,
+                    "bo@shore.example",
+                    "List-Unsubscribe: <mailto:off@shore.example>\r\nPrecedence: bulk\r\n",
+                ),
+                &[ANN][..],
+            ),
         ]
         .into_iter()
         .enumerate()

@@ -52,6 +52,7 @@ pub(super) fn create(
         client_digest: digest,
         signature: None,
         send_policy: Default::default(),
+        resumed_at: None,
         created_at: context.now,
         updated_at: context.now,
     };
@@ -298,6 +299,9 @@ pub(super) fn update(
     match patch.status {
         None => {}
         Some(IdentityStatus::Active) => {
+            if row.status == IdentityStatus::Paused {
+                row.resumed_at = Some(context.now);
+            }
             row.status = IdentityStatus::Active;
             row.pause_reason = None;
         }

@@ -148,6 +148,8 @@ pub struct IdentityRow {
     pub signature: Option<Signature>,
     /// What it may send.
     pub send_policy: SendPolicy,
+    /// When somebody last let it send again after a pause.
+    pub resumed_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last changed.

@@ -69,6 +69,7 @@ impl Office {
                 client_digest: None,
                 signature: None,
                 send_policy: Default::default(),
+                resumed_at: None,
                 created_at: now,
                 updated_at: now,
             }),

@@ -565,6 +565,9 @@ fn an_automatic_answer_goes_to_no_address_that_programs_write_from() {
         ),
         ("postmaster@there.example", BOB, false),
         ("owner-friends@lists.example", BOB, false),
+        (BOB, "mailer-daemon+7@there.example", false),
+        (BOB, "bounces-12-ann=here@there.example", false),
+        (BOB, "notifications@there.example", false),
         // Names that only begin or end like those.
         (BOB, "bouncer@there.example", true),
         (BOB, "ownership@there.example", true),

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use postroom_types::limit;
 
 use super::{ComposeError, Fault, encode};
-use crate::{Disposition, param};
+use crate::{Disposition, invisible::is_invisible, param};
 
 /// What a mail says.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -96,6 +96,10 @@ impl Content {
 fn check_subject(subject: &str) -> Result<(), ComposeError> {
     if !encode::is_one_line(subject) {
         return Err(ComposeError::invalid("subject", Fault::NotOneLine));
+    }
+    let is_blank = |c: char| c.is_whitespace() || is_invisible(c);
+    if !subject.is_empty() && subject.chars().all(is_blank) {
+        return Err(ComposeError::invalid("subject", Fault::Empty));
     }
     if subject.chars().count() > limit::SUBJECT_CHARS {
         let fault = Fault::TooLong(limit::SUBJECT_CHARS, "characters");

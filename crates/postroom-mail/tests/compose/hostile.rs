@@ -297,7 +297,7 @@ proptest! {
         for which in [3, 7, 8, 15] {
             words[which] = tamed(&words[which]).replace(['/', '\\'], "~");
         }
-        for which in [7, 8, 15] {
+        for which in [3, 7, 8, 15] {
             words[which] = format!("x{}", words[which].trim()).chars().take(250).collect();
         }
         words[4] = words[4].replace('\0', "~");

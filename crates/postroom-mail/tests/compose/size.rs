@@ -69,6 +69,13 @@ fn a_subject_has_its_limit() {
         parse(&sent.bytes).subject,
         Some(mail.content.subject.clone())
     );
+    // One that shows nothing is none.
+    for blank in [" ", "\u{200b}", "\u{2060} \u{ad}"] {
+        let mut mail = outgoing();
+        mail.content.subject = blank.to_owned();
+        let error = compose(&mail).expect_err("blank");
+        assert_eq!(error.path(), Some("subject"), "{blank:?}");
+    }
     mail.content.subject.push('ä');
     assert_eq!(
         compose(&mail).map_err(|error| error.code()),

@@ -6,7 +6,8 @@ use crate::{
     select::{self, Select},
 };
 use postroom_core::{
-    DeliveryRow, IdempotencyRow, MessageStatus, SendRef, SendRow, SendState, Sha256Bytes, key_hash,
+    DeliveryRow, IdempotencyRow, IdentityStatus, MessageStatus, PauseReason, SendRef, SendRow,
+    SendState, Sha256Bytes, key_hash,
 };
 use postroom_types::{IdentityId, MessageId, TenantId, TenantScope, Timestamp, limit};
 use std::collections::HashMap;
@@ -221,6 +222,37 @@ pub async fn next_due_send(
     Select::new("SELECT due_at FROM sends WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1")
         .first(store, |row| rows::at(row, 0))
         .await
+}
+
+/// What keeps mail of the deployment from leaving.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SendingTrouble {
+    /// Mails that wait after a try that failed.
+    pub put_off: u64,
+    /// Mailboxes paused because too much of their mail came back or was called spam.
+    pub paused_for_abuse: u64,
+}
+
+/// What keeps mail of the deployment from leaving.
+pub async fn sending_trouble(
+    store: &Store,
+    scope: &WorkerScope,
+) -> Result<SendingTrouble, StoreError> {
+    let WorkerScope(()) = scope;
+    let count = async |select: Select| {
+        let found = select.first(store, |row| rows::unsigned(row, 0)).await?;
+        Ok::<u64, StoreError>(found.unwrap_or(0))
+    };
+    let put_off =
+        Select::new("SELECT COUNT(*) FROM sends WHERE due_at IS NOT NULL AND attempt > 0");
+    let paused = Select::new("SELECT COUNT(*) FROM identities WHERE status = ")
+        .value(IdentityStatus::Paused.as_str())
+        .text(" AND pause_reason = ")
+        .value(PauseReason::AbuseThreshold.as_str());
+    Ok(SendingTrouble {
+        put_off: count(put_off).await?,
+        paused_for_abuse: count(paused).await?,
+    })
 }
 
 /// Claims without an outcome, the oldest first, at most [`limit::SEND_BATCH`].

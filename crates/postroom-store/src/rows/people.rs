@@ -83,10 +83,11 @@ pub(crate) fn identity(row: &Row) -> Result<IdentityRow> {
             .map(json)
             .transpose()?
             .unwrap_or_default(),
+        resumed_at: opt_at(row, 15)?,
     })
 }
 
-pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 15] {
+pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 16] {
     let send_policy =
         (row.send_policy != SendPolicy::default()).then(|| json_text(&row.send_policy));
     [
@@ -105,6 +106,7 @@ pub(crate) fn identity_values(row: &IdentityRow) -> [Value; 15] {
         ms(row.updated_at),
         Value::OptText(row.signature.as_ref().map(json_text)),
         Value::OptText(send_policy),
+        opt_ms(row.resumed_at),
     ]
 }
 

@@ -54,13 +54,14 @@ impl Writes {
         conn.insert(
             "INSERT INTO identities (id, tenant_id, username, display_name, purpose, status, \
              pause_reason, owner, metadata, client_id, client_digest, created_at, updated_at, \
-             signature, send_policy) \
+             signature, send_policy, resumed_at) \
              VALUES {} ON CONFLICT (id) DO UPDATE SET display_name = excluded.display_name, \
              purpose = excluded.purpose, status = excluded.status, \
              pause_reason = excluded.pause_reason, owner = excluded.owner, \
              metadata = excluded.metadata, updated_at = excluded.updated_at, \
-             signature = excluded.signature, send_policy = excluded.send_policy",
-            15,
+             signature = excluded.signature, send_policy = excluded.send_policy, \
+             resumed_at = excluded.resumed_at",
+            16,
             flat(self.identities.values().map(rows::identity_values)),
         )
         .await?;

@@ -112,6 +112,18 @@ fn problems(status: &Value, free: Option<u64>) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let put_off = number(status, "/outbox/put_off");
+    if put_off > 0 {
+        problems.push(format!(
+            "{put_off} mails wait because a try to hand them over failed; `postroom outbox --state queued` shows them with the reason."
+        ));
+    }
+    let paused = number(status, "/outbox/paused_for_abuse");
+    if paused > 0 {
+        problems.push(format!(
+            "{paused} mailboxes send nothing more, because too much of their mail came back or was called spam; look at `postroom outbox --state bounced`, then let one go on with `postroom identity update --as ADDRESS --status active`."
+        ));
+    }
     if let Some(until) = status
         .pointer("/outbox/paused_until")
         .and_then(Value::as_str)

@@ -1059,6 +1059,23 @@ fn an_answer_without_any_reference_finds_its_thread_by_the_address_it_goes_to() 
             let apart = ann.wait(&format!("{EPOCH}&from=di@outside.example")).await;
             assert_ne!(apart["thread_id"], came["thread_id"]);
             assert_eq!(apart["flags"], json!(["thread_join_unverified"]));
+            // Forged ones under the name of somebody in the thread take nothing from them; under that
+            // of anybody else a signed one does not count for an hour.
+            let many = limit::FORGED_TOKENS_PER_SENDER;
+            for sender in ["bo@outside.example", "fy@outside.example"] {
+                for n in 0..=many {
+                    let words = letter(sender, &format!("{n}-{}", &sender[..2]));
+                    deliver_raw(served.text("smtp"), sender, &forged, &words);
+                }
+                let words = letter(sender, &format!("signed-{}", &sender[..2]))
+                    .replace("Subject: ", "Subject: Signed ");
+                deliver_raw(served.text("smtp"), sender, &reply_to, &words);
+                let signed = ann
+                    .wait(&format!("{EPOCH}&from={sender}&subject_contains=Signed"))
+                    .await;
+                let joined = signed["thread_id"] == came["thread_id"];
+                assert_eq!(joined, sender == "bo@outside.example", "{sender}: {signed}");
+            }
             // A mail that begins a thread asks for its answers in the same way.
             let wide = Desk::open(&served, AGENT, "anyone").await;
             let mail = json!({"to": ["ed@outside.example"], "subject": "New", "text": "T", "idempotency_key": "n"});

@@ -1,6 +1,6 @@
 //! What a mail goes on from: the message that is answered or passed on, or the thread that it joins.
 
-use postroom_core::{Direction, Kind, SendStep};
+use postroom_core::{Direction, SendStep};
 use postroom_mail::compose::Parent;
 use postroom_store::read::{self, Message as Stored, Thread};
 use postroom_types::{Address, ErrorCode, MessageId, ThreadId};
@@ -38,12 +38,20 @@ impl Before {
     }
 
     /// Whether nobody whom the message names may learn that the mailbox has it: it came as a blind copy,
-    /// as far as can be told. A mailing list names none of those whom it writes to, and all know that.
+    /// as far as can be told. A mailing list names none of those whom it writes to, and all know that; what
+    /// is sent to many by one who names a way out of it is none (RFC 2919, RFC 2369 section 3.4).
     pub(super) fn is_secret(&self, is_own: impl Fn(&str) -> bool) -> bool {
         let mut named = self.facts.to.iter().chain(&self.facts.cc);
-        !self.is_own()
-            && self.stored.row.kind != Kind::List
-            && !named.any(|mailbox| is_own(&mailbox.address))
+        !self.is_own() && !self.is_of_list() && !named.any(|mailbox| is_own(&mailbox.address))
+    }
+
+    fn is_of_list(&self) -> bool {
+        let mut fields = self.stored.doc.headers.iter();
+        fields.any(|field| {
+            ["List-Id", "List-Post"]
+                .iter()
+                .any(|name| field.name.eq_ignore_ascii_case(name))
+        })
     }
 
     /// Whether the message is to or from an address, as far as it vouches for anybody. Where it asks for

@@ -24,7 +24,7 @@ use tokio::{
 };
 
 use super::{Outbox, breaker::Trust, handover};
-use crate::transport::LATER;
+use crate::{room::abuse, transport::LATER};
 
 /// A lost wake-up costs no more than this.
 const POLL: Duration = Duration::from_secs(2);
@@ -195,7 +195,12 @@ impl Lane {
             let store = &self.outbox.room.store;
             let mut answers = store.transact_all(commands).await?;
             let claimed = claims.then(|| answers.pop()).flatten();
+            let refused = abuse::refused(self.done.iter().map(|done| &done.outcome));
             self.recorded(answers);
+            // A look that failed is made again with the next refusal.
+            if let Err(error) = abuse::look_at_senders(&self.outbox.room, refused).await {
+                tracing::warn!(code = %error.code(), "whether refused mail is too much could not be said");
+            }
             if let Some(Ok(Outcome::SendsClaimed(claimed))) = claimed {
                 self.hand_over(claimed).await;
             }
