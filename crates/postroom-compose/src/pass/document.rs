@@ -303,12 +303,17 @@ fn find_body(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
         return;
     };
     let origin = body.origin;
-    let is_body =
-        |name: &str| name == "body" || grammar::alias(name) == Some("body") || name == "document";
+    let is_body = |name: &str, inner: &Object| {
+        let listed = inner.find("children").and_then(Node::as_array).is_some();
+        name == "body"
+            || name == "document"
+            || grammar::alias(name) == Some("body")
+            || grammar::alias(name) == Some("raw") && listed
+    };
     let wrapped = match &body.value {
         Value::Array(_) => true,
         Value::Object(inner) => match inner.string("type") {
-            Some(kind) if is_body(kind) => false,
+            Some(kind) if is_body(kind, inner) => false,
             Some(_) => true,
             None => !naming::holds_children(inner),
         },
@@ -320,9 +325,11 @@ fn find_body(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
     };
     if wrapped {
         let inner = std::mem::replace(body, Node::new(origin, Value::Null));
-        let children = match inner.value {
-            Value::Array(_) => inner,
-            _ => Node::array(origin, vec![inner]),
+        let listed = inner.as_array().is_some() || naming::is_blocks_by_name(&inner);
+        let children = if listed {
+            inner
+        } else {
+            Node::array(origin, vec![inner])
         };
         *body = Node::block(origin, "body", vec![("children", children)]);
         pass.findings.mend(
@@ -333,7 +340,9 @@ fn find_body(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
             "put into a new body",
         );
     } else if let Some(inner) = body.as_object_mut()
-        && inner.string("type") == Some("document")
+        && inner
+            .string("type")
+            .is_some_and(|kind| kind == "document" || grammar::alias(kind) == Some("raw"))
     {
         inner.put("type", Node::string(origin, "body"));
     }

@@ -1,6 +1,7 @@
 //! Names: types and keys that writers call otherwise, words that stand where blocks do, attributes
 //! in objects of their own. After this pass every block that can be known has its type and keys.
 
+mod branches;
 mod held;
 mod keys;
 mod kind;
@@ -9,7 +10,7 @@ mod parts;
 mod shown;
 mod tables;
 
-pub(crate) use held::holds_children;
+pub(crate) use held::{holds_children, is_blocks_by_name};
 use held::{children_keys, into_block, into_list};
 use keys::{flatten, markdown_key, told};
 pub(crate) use keys::{lower, rename_keys};
@@ -50,6 +51,8 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
         return Adopted::default();
     };
     condition_key(object, row, pass);
+    branches::nest(object, row, pass);
+    keys::own_name(object, row, pass);
     children_keys(object, row, pass);
     if row.name == "table" {
         tables::rows_of(object, at, pass);

@@ -148,7 +148,14 @@ fn listed(node: Node, row: &BlockRow) -> Node {
     Node::array(at, links.collect())
 }
 
-/// A list of blocks, out of one block or text.
+/// Whether blocks stand in an object under names of their own: `{"intro": {"type": "text"}}`.
+pub(crate) fn is_blocks_by_name(node: &Node) -> bool {
+    node.as_object().is_some_and(|object| {
+        !object.0.is_empty() && object.0.iter().all(|(_, block)| block.kind().is_some())
+    })
+}
+
+/// A list of blocks, out of one block or text, or of blocks by name.
 pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
     let at = node.origin;
     match node.value {
@@ -160,10 +167,22 @@ pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
                 at,
                 format!("{key} is a list of blocks, not {}.", node.what()),
                 "coerce.list",
-                "one block put into a list",
+                if is_blocks_by_name(node) {
+                    "blocks by name put into a list"
+                } else {
+                    "one block put into a list"
+                },
             );
-            let inner = std::mem::replace(node, Node::array(at, Vec::new()));
-            node.value = Value::Array(vec![inner]);
+            node.value = Value::Array(match std::mem::take(node) {
+                named if is_blocks_by_name(&named) => {
+                    let Value::Object(named) = named.value else {
+                        return;
+                    };
+                    named.0.into_iter().map(|(_, block)| block).collect()
+                }
+                inner => vec![inner],
+            });
+            node.origin = at;
         }
         Value::Bool(_) | Value::Number(_) => {
             let message = format!("{key} is a list of blocks, not {}.", node.what());

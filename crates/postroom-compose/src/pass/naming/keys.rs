@@ -128,6 +128,44 @@ pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
     }
 }
 
+/// Keys that begin with the name of their own block: `button_text` of a button is its text.
+pub(super) fn own_name(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    for at in 0..object.0.len() {
+        let Some((key, node)) = object.0.get(at) else {
+            continue;
+        };
+        let written = camel(key);
+        let rest = std::iter::once(&row.name)
+            .chain(row.aliases)
+            .find_map(|name| written.strip_prefix(name))
+            .filter(|rest| rest.starts_with(|char: char| char.is_ascii_uppercase()));
+        let Some(rest) = rest else {
+            continue;
+        };
+        let mut rest = rest.to_owned();
+        if let Some(first) = rest.get_mut(..1) {
+            first.make_ascii_lowercase();
+        }
+        let ours = row
+            .all()
+            .find(|own| own.name == rest || own.aliases.contains(&rest.as_str()));
+        let known = row
+            .all()
+            .any(|own| own.name == written || own.aliases.contains(&written.as_str()));
+        let Some(ours) = ours.filter(|ours| {
+            let said = |name: &&str| object.find(name).is_some_and(|node| !node.is_null());
+            !known && !said(&ours.name) && !ours.aliases.iter().any(|name| said(&name))
+        }) else {
+            continue;
+        };
+        let (was, origin) = (key.clone(), node.origin);
+        told(&was, ours.name, row.name, origin, pass);
+        if let Some(place) = object.0.get_mut(at) {
+            ours.name.clone_into(&mut place.0);
+        }
+    }
+}
+
 /// A key that is a slip of one of ours, for words and addresses that the block has not.
 pub(super) fn near_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
     let ours: Vec<&'static str> = row

@@ -1,6 +1,10 @@
 //! Types: by another name, or told by parent and keys.
 
-use super::{Parent, held::holds_children, keys::told};
+use super::{
+    Parent,
+    held::holds_children,
+    keys::{camel, told},
+};
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar,
@@ -8,11 +12,15 @@ use crate::{
     pass::Pass,
 };
 
-/// Keys under which writers name the type.
-pub(super) const TYPE_KEYS: &[&str] = &[
+/// Keys under which writers name the type, in any spelling: `block_type` too.
+const TYPE_KEYS: &[&str] = &[
+    "type",
     "kind",
     "component",
     "blockType",
+    "componentType",
+    "elementType",
+    "nodeType",
     "tagName",
     "tag",
     "element",
@@ -24,16 +32,22 @@ pub(super) const TYPE_KEYS: &[&str] = &[
 /// Gives the block its type under our name.
 pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
     if !object.has("type") {
-        let named = TYPE_KEYS.iter().find(|key| {
-            let name = object.string(key);
-            name.is_some_and(|name| {
-                grammar::block(name).is_some() || grammar::alias(name).is_some()
-            })
+        let known = |node: &Node| {
+            node.as_str()
+                .is_some_and(|name| grammar::block(name).is_some() || grammar::alias(name).is_some())
+        };
+        let spelled = |key: &str| camel(key.trim_start_matches(['_', '@', '$']));
+        let named = TYPE_KEYS.iter().find_map(|name| {
+            let found = object
+                .0
+                .iter()
+                .find(|(key, node)| spelled(key) == *name && known(node))?;
+            Some(found.0.clone())
         });
         if let Some(key) = named
-            && let Some(node) = object.remove(key)
+            && let Some(node) = object.remove(&key)
         {
-            told(key, "type", "a block", node.origin, pass);
+            told(&key, "type", "a block", node.origin, pass);
             object.put("type", node);
         }
     }
@@ -82,6 +96,11 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         }
         return;
     };
+    // HTML that holds blocks is no HTML.
+    let listed = object.find("children").is_some_and(|node| node.as_array().is_some());
+    if found == "raw" && listed {
+        found = if parent.is_none() { "body" } else { "section" };
+    }
     // A row that holds no cells, outside a table, is what others call a section.
     let in_table = parent.is_some_and(|row| matches!(row.name, "table" | "row"));
     if found == "row" && !in_table && !holds_cells(object) {

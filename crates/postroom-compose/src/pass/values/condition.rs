@@ -1,6 +1,6 @@
 //! Conditions, also as expressions of template languages write them.
 
-use serde_json::Value as Json;
+mod expression;
 
 use crate::{
     draft::{Node, Object, Value},
@@ -82,7 +82,7 @@ pub(crate) fn condition(node: &Node, pass: &mut Pass<'_, '_>) -> Node {
 fn read_condition(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
     let object = match &node.value {
         Value::Object(object) => named(object, pass),
-        Value::String(text) => return expression(node, text, pass),
+        Value::String(text) => return expression::expression(node, text, pass),
         _ => {
             let message = format!("A condition is an object, not {}.", node.what());
             return refuse(node, message, pass);
@@ -381,68 +381,4 @@ fn operand(node: &Node, operator: &str, pass: &mut Pass<'_, '_>) -> Option<Node>
         (_, "in") => None,
         _ => scalar(node).then(|| node.clone()),
     }
-}
-
-/// An expression in a string: `plan`, `!plan`, `plan == "pro"`.
-fn expression(node: &Node, text: &str, pass: &mut Pass<'_, '_>) -> Option<Node> {
-    let message = format!("A condition is an object, not {}.", node.excerpt());
-    let bare = text::path_of(text);
-    let bare = ["#if ", "% if ", "if "]
-        .iter()
-        .find_map(|start| bare.strip_prefix(start))
-        .unwrap_or(bare)
-        .trim_end_matches('%')
-        .trim();
-    let Some((path, operator, value)) = read(bare) else {
-        return refuse(node, message, pass);
-    };
-    let mut object = Object::default();
-    object.put("var", Node::string(node.origin, path));
-    object.put("op", Node::string(node.origin, operator));
-    let value = value.map(|value| match value {
-        Json::Number(number) => Value::Number(number),
-        Json::Bool(bool) => Value::Bool(bool),
-        Json::String(text) => Value::String(text),
-        _ => Value::Null,
-    });
-    if let Some(value) = value {
-        object.put("value", Node::new(node.origin, value));
-    }
-    let mended = Node::new(node.origin, Value::Object(object));
-    let change = format!("{} to {}", node.excerpt(), mended.excerpt());
-    pass.findings
-        .mend(Code::CondInvalid, node.origin, message, "cond", change);
-    Some(mended)
-}
-
-fn read(text: &str) -> Option<(&str, &'static str, Option<Json>)> {
-    if notation::is_path(text) {
-        return Some((text, "exists", None));
-    }
-    for negation in ["!", "not "] {
-        if let Some(path) = text.strip_prefix(negation).map(str::trim)
-            && notation::is_path(path)
-        {
-            return Some((path, "empty", None));
-        }
-    }
-    for sign in ["===", "!==", "==", "!=", ">=", "<=", ">", "<"] {
-        let Some((path, value)) = text.split_once(sign) else {
-            continue;
-        };
-        let (path, value) = (path.trim(), value.trim());
-        if !notation::is_path(path) {
-            return None;
-        }
-        let quoted = ['"', '\''].into_iter().find_map(|quote| {
-            let inner = value.strip_prefix(quote)?.strip_suffix(quote)?;
-            (!inner.contains(quote)).then(|| Json::String(inner.to_owned()))
-        });
-        let value = quoted.or_else(|| {
-            let value: Json = serde_json::from_str(value).ok()?;
-            matches!(value, Json::Number(_) | Json::Bool(_)).then_some(value)
-        })?;
-        return Some((path, operator(sign)?, Some(value)));
-    }
-    None
 }
