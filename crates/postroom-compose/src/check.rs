@@ -284,6 +284,9 @@ fn why_no_json(text: &str, offset: usize) -> Option<&'static str> {
     if begin.starts_with("```") || rest.starts_with("```") {
         return Some("Send the JSON alone, without the fence of Markdown (```) around it.");
     }
+    if !begin.starts_with(['{', '[']) && !begin.contains('{') {
+        return Some("Send a document as JSON, from { to }; describe_blocks shows one.");
+    }
     if rest.starts_with("//") || rest.starts_with("/*") || rest.starts_with('#') {
         return Some("JSON has no comments; take them out.");
     }

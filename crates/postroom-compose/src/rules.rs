@@ -18,7 +18,7 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     (
         "alt.decorative",
-        "A picture without alt whose name says that it decorates is marked so.",
+        "A picture whose alt is empty, or that has none and whose name says that it decorates, is marked so.",
     ),
     (
         "clamp",
@@ -48,6 +48,10 @@ pub const RULES: &[(&str, &str)] = &[
         "A word in other letters, or one that means the same, becomes ours.",
     ),
     (
+        "hero.ground",
+        "A hero that names no fallbackColor gets the theme's colour of surfaces, or under light words that of text.",
+    ),
+    (
         "id.assign",
         "Blocks without ids get them by type and number.",
     ),
@@ -61,6 +65,10 @@ pub const RULES: &[(&str, &str)] = &[
     ),
     ("id.rename", "The second of two equal ids gets a number."),
     ("id.slug", "An id that is not well formed is made so."),
+    (
+        "if.span",
+        "Tags of template languages for if and else around words of a text become an if span.",
+    ),
     ("key.alias", "A key under another name gets ours."),
     (
         "key.drop",

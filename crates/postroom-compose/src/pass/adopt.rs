@@ -60,7 +60,8 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
                 | Becomes::Address
                 | Becomes::Social
                 | Becomes::Menu
-                | Becomes::Facts,
+                | Becomes::Facts
+                | Becomes::List,
             ) if !holds_blocks && row.name != "footer" => None,
             // A tooltip, which is no caption.
             Some(Becomes::Heading(_)) if row.name == "image" => None,
@@ -121,7 +122,8 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
                 | Becomes::Unsubscribe
                 | Becomes::Address
                 | Becomes::Social
-                | Becomes::Facts,
+                | Becomes::Facts
+                | Becomes::List,
             )
             | None => false,
         };
@@ -131,7 +133,42 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
             adopted.after.extend(found);
         }
     }
+    picture_target(object, row, &mut adopted, pass);
     adopted
+}
+
+/// The one address that is left beside a picture and no button is where the picture leads.
+fn picture_target(
+    object: &mut Object,
+    row: &BlockRow,
+    adopted: &mut Adopted,
+    pass: &mut Pass<'_, '_>,
+) {
+    let mut made = adopted.before.iter_mut().chain(&mut adopted.after);
+    if !holds_blocks(row) || made.any(|block| block.kind() == Some("button")) {
+        return;
+    }
+    let mut targets = object
+        .0
+        .iter()
+        .filter(|(key, node)| is_stray(key, row) && is_target(key, node));
+    let (Some((key, _)), None) = (targets.next(), targets.next()) else {
+        return;
+    };
+    let key = key.clone();
+    let image = adopted
+        .before
+        .iter_mut()
+        .find(|block| block.kind() == Some("image"))
+        .and_then(Node::as_object_mut)
+        .filter(|image| !["href", "link"].iter().any(|name| image.has(name)));
+    let Some(image) = image else {
+        return;
+    };
+    let Some(node) = object.remove(&key) else {
+        return;
+    };
+    rename(pass, image, row, (&key, "href"), node);
 }
 
 /// The address of a block that has none under its own name: the only one beside its keys.
@@ -454,7 +491,7 @@ fn worded(kind: Becomes, node: Node, at: Origin) -> Node {
     let key = match kind {
         Becomes::Heading(_) | Becomes::Text | Becomes::Unsubscribe => "text",
         Becomes::Address => "lines",
-        Becomes::Social | Becomes::Menu | Becomes::Facts => "children",
+        Becomes::Social | Becomes::Menu | Becomes::Facts | Becomes::List => "children",
         Becomes::Button => "label",
         Becomes::Image => "src",
     };

@@ -168,6 +168,22 @@ fn kind_of_mail(object: &mut Object, pass: &mut Pass<'_, '_>) {
         "messageType",
         "category",
     ];
+    if !object.has("kind")
+        && let Some(meta) = object.find_mut("meta").and_then(Node::as_object_mut)
+        && meta
+            .string("kind")
+            .is_some_and(|kind| KINDS.contains(&kind))
+        && let Some(node) = meta.remove("kind")
+    {
+        pass.findings.mend(
+            Code::SchemaUnknownKey,
+            node.origin,
+            "The kind of a mail stands beside meta.",
+            "key.alias",
+            "meta.kind to kind",
+        );
+        object.put("kind", node);
+    }
     for key in NAMES {
         let kind = object.string(key).map(|kind| kind.trim().to_lowercase());
         let Some(kind) = kind.filter(|kind| KINDS.contains(&kind.as_str())) else {

@@ -10,8 +10,8 @@ mod parts;
 mod shown;
 mod tables;
 
-pub(crate) use held::{holds_children, is_blocks_by_name};
 use held::{children_keys, into_block, into_list};
+pub(crate) use held::{holds_children, is_blocks_by_name};
 use keys::{flatten, markdown_key, told};
 pub(crate) use keys::{lower, rename_keys};
 use kind::name_type;

@@ -1,5 +1,6 @@
 //! Texts: strings, `{"md": ...}` and lists of spans become lists of spans in one form.
 
+mod branches;
 mod html;
 mod markdown;
 mod piece;
@@ -31,6 +32,7 @@ pub(crate) fn read(node: &Node, usage: TextUse, pass: &mut Pass<'_, '_>) -> Opti
         pass.findings.revoke(mark);
         return None;
     };
+    let pieces = branches::fold(pieces, pass);
     let pieces = piece::settle(piece::restrict(pieces, usage, node.origin, pass));
     let spans = piece::print(&pieces, node.origin, pass);
     Some(Node::array(node.origin, spans))
@@ -192,10 +194,12 @@ fn words(text: &str, origin: Origin, style: &Style, pass: &mut Pass<'_, '_>) -> 
                 foreign(&used, &written, origin, pass);
                 pieces.push(variable(used, origin, style));
             }
-            Part::Bad(written, why) => {
-                bad(&written, why, origin, pass);
-                pieces.push(Piece::words(Part::Bad(written, why), style));
-            }
+            Part::Bad(written, why) => pieces.push(Piece::Tag {
+                written,
+                why,
+                style: style.clone(),
+                origin,
+            }),
         }
     }
     pieces

@@ -11,7 +11,7 @@ mod string;
 mod url;
 
 pub(crate) use color::color;
-pub(crate) use condition::condition;
+pub(crate) use condition::{condition, stated};
 pub(crate) use number::two_decimals;
 pub(crate) use pad::sides;
 pub(crate) use url::{address_fault, scheme_fault, url};
@@ -25,6 +25,7 @@ use crate::{
     draft::{Node, Object, Value},
     grammar::{self, Attribute, Default, Form},
     issue::Code,
+    model::Color,
 };
 
 /// Checks the values of the document and of every block.
@@ -107,8 +108,36 @@ fn block(node: &mut Node, pass: &mut Pass<'_, '_>) {
     if row.name == "image" {
         decorative(&mut own, at, pass);
     }
+    if row.name == "hero" && !own.has("fallbackColor") {
+        let light = children.iter().any(|(_, node)| has_light_words(node));
+        let name = if light { "text" } else { "surface" };
+        let ground = pass.palette.iter().find(|(known, _)| known == name);
+        let ground = ground.map_or(Color::WHITE, |(_, color)| *color).to_string();
+        pass.findings.mend(
+            Code::SchemaMissing,
+            at,
+            "hero has no fallbackColor.",
+            "hero.ground",
+            format!("fallbackColor: {ground} added"),
+        );
+        own.put("fallbackColor", Node::string(at, ground));
+    }
     object.0 = children;
     object.0.append(&mut own.0);
+}
+
+/// Whether words in a light colour stand anywhere in it.
+fn has_light_words(node: &Node) -> bool {
+    match &node.value {
+        Value::Array(items) => items.iter().any(has_light_words),
+        Value::Object(object) => object.0.iter().any(|(key, node)| match node.as_str() {
+            Some(written) if key == "color" => {
+                color::read(written, Color::WHITE).is_some_and(|color| color.luminance() > 0.4)
+            }
+            _ => has_light_words(node),
+        }),
+        _ => false,
+    }
 }
 
 /// Takes out what stands under no known key and would be missed: it is told of and stays, for
@@ -258,7 +287,9 @@ const DECORATIONS: &[&str] = &[
 
 /// A picture without words that by its name is there for the look only.
 fn decorative(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
-    let said = object.has("alt") || object.has("decorative") || object.has("href");
+    // An empty alt is how HTML says so.
+    let empty = object.string("alt") == Some("");
+    let said = object.has("alt") && !empty || object.has("decorative") || object.has("href");
     let src = object.string("src").unwrap_or_default();
     let file = src.split(['?', '#']).next().unwrap_or_default();
     let file = file
@@ -266,13 +297,18 @@ fn decorative(object: &mut Object, at: u32, pass: &mut Pass<'_, '_>) {
         .next()
         .unwrap_or_default()
         .to_ascii_lowercase();
-    if said || !DECORATIONS.iter().any(|part| file.contains(part)) {
+    if said || !(empty || DECORATIONS.iter().any(|part| file.contains(part))) {
         return;
     }
+    object.remove("alt");
     pass.findings.mend(
         Code::ImageNoAlt,
         at,
-        "The image has no alt; by its name it decorates.",
+        if empty {
+            "The alt is empty: the image decorates."
+        } else {
+            "The image has no alt; by its name it decorates."
+        },
         "alt.decorative",
         "decorative: true added",
     );

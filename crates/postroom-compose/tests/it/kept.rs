@@ -30,6 +30,7 @@ const TECHNICAL: &[&str] = &[
     "component",
     "field",
     "font-size",
+    "fontSize",
     "headingType",
     "id",
     "if",
@@ -79,6 +80,7 @@ const TECHNICAL: &[&str] = &[
     "data",
     "for",
     "item",
+    "fallback",
     "var",
     "tags",
     "author",
@@ -123,6 +125,7 @@ const LEFT: &[&str] = &[
     "111-lang-map",
     "112-i18n-keys",
     "117-two-roots",
+    "129-product-lists",
 ];
 
 fn drafts() -> Vec<(String, String)> {

@@ -45,6 +45,32 @@ fn column(blocks: Value) -> Value {
     ] } })
 }
 
+/// Tags that do not match, or say what an if span cannot, stay words that are told of, each one.
+#[test]
+fn tags_without_a_match_are_left() {
+    for (text, told) in [
+        ("{{#if a}}words", 1),
+        ("words{{/if}}", 1),
+        ("{{#if a}}{{/if}}words", 2),
+        ("{{#if a}}one{{else}}two{{else}}three{{/if}}", 3),
+        ("{{#if a}}one{{else}}two{{else if b}}three{{/if}}", 4),
+        ("{{#if this.a}}words{{/if}}", 2),
+        ("{{#if (now)}}{{#each xs}}x{{/each}}{{/if}}", 4),
+        ("{% if a %}words{{/if}} and {{#if b}}x{{/if}}", 3),
+        ("{% if a | length > 2 %}words{% endif %}", 2),
+    ] {
+        let repaired = repair(&column(json!([{ "type": "text", "text": text }])));
+        let left = repaired
+            .issues
+            .iter()
+            .filter(|issue| issue.code.as_ref() == "var.syntax")
+            .count();
+        assert_eq!(left, told, "{text}: {:#?}", repaired.issues);
+        let kept = repaired.document.to_string();
+        assert!(!kept.contains("\"cond\""), "{text}: {kept}");
+    }
+}
+
 /// What an agent has to decide is left to it.
 #[test]
 fn what_nobody_can_know_is_left() {
@@ -53,7 +79,7 @@ fn what_nobody_can_know_is_left() {
         { "type": "text", "text": "Pale", "color": "#dddddd" },
         { "type": "button", "label": "Go", "href": "javascript:alert(1)" },
         { "type": "raw", "html": "<p>x</p>", "text": "x" },
-        { "type": "text", "text": "{% if x %}y{% endif %}" }
+        { "type": "text", "text": "{% for x in xs %}y{% endfor %}" }
     ]));
     let repaired = repair(&document);
     let codes: Vec<&str> = repaired

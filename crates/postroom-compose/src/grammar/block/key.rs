@@ -224,7 +224,9 @@ pub(super) use in_column;
 
 pub(super) const WORDS: Form = Form::Text(TextUse::Rich);
 pub(super) const LABEL: Form = Form::Text(TextUse::Label);
-pub(super) const TEXT_KEYS: &[&str] = &["content", "body", "html", "value", "markdown", "children"];
+pub(super) const TEXT_KEYS: &[&str] = &[
+    "content", "body", "html", "value", "markdown", "children", "spans", "runs", "richText",
+];
 pub(super) const HREF_KEYS: &[&str] = &["url", "link", "to"];
 pub(super) const LINES: Attribute = known(
     key("lines", Form::Texts, None, "Lines of text."),

@@ -17,6 +17,8 @@ pub(super) enum Becomes {
     Menu,
     /// Names with their values.
     Facts,
+    /// Points below each other.
+    List,
 }
 
 /// Keys by letters and digits in lower case.
@@ -50,6 +52,10 @@ pub(super) const NAMES: &[(&str, Becomes)] = &[
     ("date", Becomes::Text),
     ("time", Becomes::Text),
     ("duration", Becomes::Text),
+    ("code", Becomes::Text),
+    ("expires", Becomes::Text),
+    ("expiry", Becomes::Text),
+    ("validuntil", Becomes::Text),
     ("question", Becomes::Heading(3)),
     ("answer", Becomes::Text),
     ("bio", Becomes::Text),
@@ -105,6 +111,10 @@ pub(super) const NAMES: &[(&str, Becomes)] = &[
     ("unsubscribeurl", Becomes::Unsubscribe),
     ("unsubscribetext", Becomes::Unsubscribe),
     ("unsubscribelabel", Becomes::Unsubscribe),
+    ("bullets", Becomes::List),
+    ("bulletpoints", Becomes::List),
+    ("keypoints", Becomes::List),
+    ("highlights", Becomes::List),
     ("details", Becomes::Facts),
     ("facts", Becomes::Facts),
     ("fields", Becomes::Facts),
@@ -190,7 +200,7 @@ pub(super) fn rank(key: &str) -> u32 {
             "intro" | "lead" => 9,
             _ => 10,
         },
-        Some(Becomes::Facts) | None => 11,
+        Some(Becomes::Facts | Becomes::List) | None => 11,
         Some(Becomes::Button) => 12,
         Some(Becomes::Menu) => 2,
         Some(Becomes::Social) => 13,
@@ -217,6 +227,7 @@ impl Becomes {
             Self::Social => "social",
             Self::Menu => "menu",
             Self::Facts => "table",
+            Self::List => "list",
         }
     }
 }

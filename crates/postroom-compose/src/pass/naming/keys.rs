@@ -76,6 +76,18 @@ fn is_own(node: &Node) -> bool {
         .is_some_and(|object| !object.has("type") && !object.has("md") && !object.0.is_empty())
 }
 
+/// Whether what stands under `content` are keys of the block, not its text or a block.
+fn is_keys(node: &Node) -> bool {
+    const WORDS: &[&str] = &[
+        "type", "md", "markdown", "text", "html", "var", "name", "spans", "children",
+    ];
+    node.as_object().is_some_and(|object| {
+        !object.0.is_empty()
+            && !WORDS.iter().any(|key| object.has(key))
+            && !object.0.iter().all(|(_, node)| node.kind().is_some())
+    })
+}
+
 /// Takes attributes out of objects that hold nothing else.
 pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
     let kind = object.string("type").and_then(|kind| {
@@ -87,7 +99,10 @@ pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
             "text" | "quote" | "code" | "if" | "each" | "row" | "cell"
         )
     });
-    for name in NESTED.iter().copied().chain(own) {
+    for name in NESTED.iter().copied().chain(["content"]).chain(own) {
+        if name == "content" && !object.find(name).is_some_and(is_keys) {
+            continue;
+        }
         if own == Some(name) && !object.find(name).is_some_and(is_own) {
             continue;
         }
@@ -153,8 +168,8 @@ pub(super) fn own_name(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, 
             .all()
             .any(|own| own.name == written || own.aliases.contains(&written.as_str()));
         let Some(ours) = ours.filter(|ours| {
-            let said = |name: &&str| object.find(name).is_some_and(|node| !node.is_null());
-            !known && !said(&ours.name) && !ours.aliases.iter().any(|name| said(&name))
+            let said = |name: &str| object.find(name).is_some_and(|node| !node.is_null());
+            !known && !said(ours.name) && !ours.aliases.iter().any(|name| said(name))
         }) else {
             continue;
         };

@@ -33,8 +33,9 @@ const TYPE_KEYS: &[&str] = &[
 pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
     if !object.has("type") {
         let known = |node: &Node| {
-            node.as_str()
-                .is_some_and(|name| grammar::block(name).is_some() || grammar::alias(name).is_some())
+            node.as_str().is_some_and(|name| {
+                grammar::block(name).is_some() || grammar::alias(name).is_some()
+            })
         };
         let spelled = |key: &str| camel(key.trim_start_matches(['_', '@', '$']));
         let named = TYPE_KEYS.iter().find_map(|name| {
@@ -97,7 +98,9 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         return;
     };
     // HTML that holds blocks is no HTML.
-    let listed = object.find("children").is_some_and(|node| node.as_array().is_some());
+    let listed = object
+        .find("children")
+        .is_some_and(|node| node.as_array().is_some());
     if found == "raw" && listed {
         found = if parent.is_none() { "body" } else { "section" };
     }
@@ -198,19 +201,49 @@ fn key_typed(object: &mut Object, pass: &mut Pass<'_, '_>) {
         "body", "section", "column", "panel", "hero", "heading", "button", "image", "divider",
         "spacer", "list", "table", "quote", "video", "social", "menu", "code", "footer", "text",
     ];
+    const TAGS: &[(&str, &str)] = &[
+        ("h1", "heading"),
+        ("h2", "heading"),
+        ("h3", "heading"),
+        ("h4", "heading"),
+        ("h5", "heading"),
+        ("h6", "heading"),
+        ("p", "text"),
+        ("paragraph", "text"),
+        ("small", "text"),
+        ("ul", "list"),
+        ("ol", "list"),
+        ("hr", "divider"),
+        ("br", "spacer"),
+        ("img", "image"),
+        ("blockquote", "quote"),
+        ("pre", "code"),
+    ];
     if object.has("type") {
         return;
     }
     let only = object.0.len() == 1;
     let found = object.0.iter().find_map(|(key, node)| {
-        let kind = TYPES.iter().find(|kind| key.eq_ignore_ascii_case(kind))?;
+        let kind = TYPES
+            .iter()
+            .find(|kind| key.eq_ignore_ascii_case(kind))
+            .copied();
+        // A tag of HTML says what it is only where nothing stands beside it.
+        let tag = || {
+            TAGS.iter()
+                .find(|(tag, _)| only && tag == key)
+                .map(|(_, kind)| *kind)
+        };
+        let named = kind.is_some();
+        let kind = kind.or_else(tag)?;
         let fits = match &node.value {
             Value::Object(inner) => {
-                only && !inner.has("type") && !inner.has("md") && *kind != "text"
+                only && !inner.has("type") && !inner.has("md") && kind != "text"
                     || only && inner.has("text")
             }
-            Value::Array(_) => only && matches!(*kind, "list" | "section" | "column" | "body"),
-            Value::Bool(true) => only && matches!(*kind, "divider" | "spacer"),
+            Value::Array(_) => only && matches!(kind, "list" | "section" | "column" | "body"),
+            Value::Bool(true) => only && matches!(kind, "divider" | "spacer"),
+            Value::String(_) if !named => !matches!(kind, "list" | "divider" | "spacer"),
             Value::String(_) => {
                 let others = object.0.iter().all(|(other, _)| {
                     other == key
@@ -220,11 +253,11 @@ fn key_typed(object: &mut Object, pass: &mut Pass<'_, '_>) {
                             })
                         })
                 });
-                others && matches!(*kind, "button" | "image" | "quote" | "footer" | "code")
+                others && matches!(kind, "button" | "image" | "quote" | "footer" | "code")
             }
             _ => false,
         };
-        fits.then(|| (key.clone(), *kind))
+        fits.then(|| (key.clone(), kind))
     });
     let Some((key, kind)) = found else {
         return;
@@ -248,7 +281,13 @@ fn key_typed(object: &mut Object, pass: &mut Pass<'_, '_>) {
         }
         _ => {}
     }
-    object.put("type", Node::string(at, kind));
+    // Of a tag the level and the marker of a list are in the name.
+    let name = if kind == "button" || grammar::alias(&key) != Some(kind) {
+        kind
+    } else {
+        key.as_str()
+    };
+    object.put("type", Node::string(at, name));
 }
 
 /// Whether a call to action says more than its button does.
@@ -385,6 +424,13 @@ fn named_things(object: &mut Object, was: &str) {
                 &[]
             }
         }
+        "avatar" if object.has("title") => &[
+            ("title", "subtitle"),
+            ("name", "title"),
+            ("src", "image"),
+            ("url", "image"),
+        ],
+        "avatar" => &[("name", "title"), ("src", "image"), ("url", "image")],
         "stat" | "metric" => &[("value", "title"), ("label", "text"), ("name", "text")],
         "notification" | "alert" | "callout" | "notice" | "countdown" => &[("label", "title")],
         _ => &[],

@@ -34,6 +34,13 @@ pub(super) enum Piece {
         otherwise: Vec<Piece>,
         origin: Origin,
     },
+    /// A tag of a template language, or something that looks like a variable and is none.
+    Tag {
+        written: String,
+        why: &'static str,
+        style: Style,
+        origin: Origin,
+    },
     /// Something that is no span, kept as it is.
     Kept(Node),
 }
@@ -67,6 +74,17 @@ impl Piece {
                 used.marks = both(used.marks, outer.marks);
                 Self::Variable { used, origin }
             }
+            Self::Tag {
+                written,
+                why,
+                style,
+                origin,
+            } => Self::Tag {
+                written,
+                why,
+                style: join(style),
+                origin,
+            },
             Self::Link {
                 href,
                 children,
@@ -357,6 +375,11 @@ fn span(piece: &Piece, at: Origin, pass: &Pass<'_, '_>) -> Node {
             }
             Node::block(*origin, "if", keys)
         }
+        Piece::Tag { written, .. } => Node::block(
+            at,
+            "text",
+            vec![("text", Node::string(at, written.as_str()))],
+        ),
         Piece::Kept(node) => node.clone(),
     }
 }

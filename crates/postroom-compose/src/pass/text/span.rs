@@ -43,6 +43,14 @@ pub(super) fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
             return vec![Piece::Kept(node.clone())];
         }
     };
+    if let Some(span) = short(object) {
+        let message = format!("A span is written out, not {}.", node.excerpt());
+        let whole = Node::new(node.origin, Value::Object(span));
+        let change = format!("{} to {}", node.excerpt(), whole.excerpt());
+        pass.findings
+            .mend(Code::SchemaMissing, node.origin, message, "alias", change);
+        return read_span(&whole, pass);
+    }
     if let Some(source) = markdown_of(object)
         && let Some(pieces) = markdown_pieces(source, object, pass)
     {
@@ -71,6 +79,32 @@ pub(super) fn read_span(node: &Node, pass: &mut Pass<'_, '_>) -> Vec<Piece> {
             }
         }
     }
+}
+
+/// A span whose key is the tag that HTML has for it, written out: `{"strong": "now"}`,
+/// `{"a": "here", "href": "…"}`, `{"br": true}`.
+fn short(object: &Object) -> Option<Object> {
+    let said = ["type"].iter().chain(TEXT_KEYS).any(|key| object.has(key));
+    let (tag, node) = object.0.first().filter(|_| !said)?;
+    let words = matches!(node.value, Value::String(_) | Value::Array(_));
+    let mut span = Object::default();
+    match tag.as_str() {
+        "br" if object.0.len() == 1 => span.put("type", Node::string(node.origin, "br")),
+        "a" | "link" if words && object.has("href") => {
+            span.put("type", Node::string(node.origin, "link"));
+            span.put("text", node.clone());
+        }
+        tag if words && piece::mark_named(tag).is_some() => {
+            span.put("type", Node::string(node.origin, "text"));
+            span.put("text", node.clone());
+            span.put(tag, Node::bool(node.origin, true));
+        }
+        _ => return None,
+    }
+    for (key, node) in object.0.get(1..)? {
+        span.put(key, node.clone());
+    }
+    Some(span)
 }
 
 /// Type of a span by its name, by another name for it, or by its keys.

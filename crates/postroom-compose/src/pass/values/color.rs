@@ -4,11 +4,27 @@ use crate::{
     draft::{Node, Value},
     issue::Code,
     model::Color,
-    pass::Pass,
+    pass::{Pass, adopt},
 };
 
 /// A colour in six digits; `None` where none is meant. What is no colour stays as it is.
 pub(crate) fn color(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
+    // `{"color": "#fff"}`; what leads to a picture is more than a colour.
+    if let Value::Object(object) = &node.value
+        && let Some(inner) = object
+            .find("color")
+            .filter(|inner| inner.as_str().is_some())
+        && !object.0.iter().any(|(_, other)| adopt::is_address(other))
+    {
+        pass.findings.mend(
+            Code::SchemaType,
+            node.origin,
+            format!("A colour is #rrggbb, not {}.", node.what()),
+            "color",
+            format!("{} to {}", node.excerpt(), inner.excerpt()),
+        );
+        return color(inner, pass);
+    }
     let Value::String(text) = &node.value else {
         let message = format!("A colour is #rrggbb, not {}.", node.what());
         pass.findings.report(Code::SchemaType, node.origin, message);
@@ -54,7 +70,7 @@ pub(crate) fn color(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
 }
 
 /// Reads any notation; what is see-through is laid over `surface`.
-fn read(text: &str, surface: Color) -> Option<Color> {
+pub(super) fn read(text: &str, surface: Color) -> Option<Color> {
     if let Some(digits) = text.strip_prefix('#') {
         return hex(digits, surface);
     }

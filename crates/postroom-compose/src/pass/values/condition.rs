@@ -2,6 +2,8 @@
 
 mod expression;
 
+pub(crate) use expression::stated;
+
 use crate::{
     draft::{Node, Object, Value},
     grammar,
@@ -17,6 +19,8 @@ const KEYS: &[(&str, &str)] = &[
     ("name", "var"),
     ("path", "var"),
     ("field", "var"),
+    ("if", "var"),
+    ("when", "var"),
     ("operator", "op"),
     ("than", "value"),
     ("and", "all"),

@@ -67,6 +67,24 @@ fn inner(node: &Node) -> Option<&Node> {
     }
 }
 
+/// The path of the variable that an object names and nothing else.
+fn variable(node: &Node) -> Option<&str> {
+    let object = node.as_object()?;
+    let only = object
+        .0
+        .iter()
+        .all(|(key, _)| matches!(key.as_str(), "var" | "variable" | "name" | "path" | "type"));
+    let kind = object.string("type");
+    if !only || !kind.is_none_or(|kind| matches!(kind, "var" | "variable")) {
+        return None;
+    }
+    let found = ["var", "variable", "name", "path"]
+        .into_iter()
+        .find_map(|key| object.string(key))?;
+    let path = text::path_of(found);
+    (object.0.len() <= 2 && notation::is_path(path)).then_some(path)
+}
+
 /// An address in its form; what is none stays as it is.
 pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
     let at = node.origin;
@@ -79,6 +97,17 @@ pub(crate) fn url(node: &Node, usage: UrlUse, pass: &mut Pass<'_, '_>) -> Node {
             format!("{} to {}", node.excerpt(), inner.excerpt()),
         );
         return url(inner, usage, pass);
+    }
+    if let Some(path) = variable(node) {
+        let mended = Node::string(at, format!("{{{{ {path} }}}}"));
+        pass.findings.mend(
+            Code::SchemaType,
+            at,
+            format!("An address is a string, not {}.", node.what()),
+            "text.string",
+            format!("{} to {}", node.excerpt(), mended.excerpt()),
+        );
+        return url(&mended, usage, pass);
     }
     let Some(written) = node.as_str() else {
         let message = format!("An address is a string, not {}.", node.what());

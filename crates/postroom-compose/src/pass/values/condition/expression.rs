@@ -45,18 +45,24 @@ pub(super) fn expression(node: &Node, text: &str, pass: &mut Pass<'_, '_>) -> Op
         .unwrap_or(bare)
         .trim_end_matches('%')
         .trim();
-    let tokens = tokens(bare).unwrap_or_default();
-    let mut reader = Reader {
-        tokens: &tokens,
-        at: node,
-    };
-    let Some(mended) = reader.any(0).filter(|_| reader.tokens.is_empty()) else {
+    let Some(mended) = stated(bare, node) else {
         return refuse(node, message, pass);
     };
     let change = format!("{} to {}", node.excerpt(), mended.excerpt());
     pass.findings
         .mend(Code::CondInvalid, node.origin, message, "cond", change);
     Some(mended)
+}
+
+/// The condition that the expression `text` at `node` states; `None` when it states none.
+pub(crate) fn stated(text: &str, node: &Node) -> Option<Node> {
+    let tokens = tokens(text)?;
+    let mut reader = Reader {
+        tokens: &tokens,
+        at: node,
+    };
+    let condition = reader.any(0)?;
+    reader.tokens.is_empty().then_some(condition)
 }
 
 /// The tokens of `text`; `None` when something in it is none.
@@ -84,27 +90,26 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
-        let (token, after) = if let Some((sign, token)) =
-            SIGNS.iter().find(|(sign, _)| rest.starts_with(sign))
-        {
-            (token.clone(), rest.get(sign.len()..)?)
-        } else if matches!(first, '"' | '\'') {
-            let inner = rest.get(1..)?;
-            let (inner, after) = inner.split_once(first)?;
-            // What a backslash means differs from language to language.
-            if inner.contains('\\') {
-                return None;
-            }
-            (Token::Text(inner.to_owned()), after)
-        } else {
-            let end = rest
-                .find(|char: char| {
-                    !(char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-' | '+'))
-                })
-                .unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            (word_token(word)?, after)
-        };
+        let (token, after) =
+            if let Some((sign, token)) = SIGNS.iter().find(|(sign, _)| rest.starts_with(sign)) {
+                (token.clone(), rest.get(sign.len()..)?)
+            } else if matches!(first, '"' | '\'') {
+                let inner = rest.get(1..)?;
+                let (inner, after) = inner.split_once(first)?;
+                // What a backslash means differs from language to language.
+                if inner.contains('\\') {
+                    return None;
+                }
+                (Token::Text(inner.to_owned()), after)
+            } else {
+                let end = rest
+                    .find(|char: char| {
+                        !(char.is_ascii_alphanumeric() || matches!(char, '_' | '.' | '-' | '+'))
+                    })
+                    .unwrap_or(rest.len());
+                let (word, after) = rest.split_at(end);
+                (word_token(word)?, after)
+            };
         tokens.push(token);
         rest = after.trim_start();
     }
