@@ -51,7 +51,9 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
         let Some(node) = object.find(&key) else {
             continue;
         };
-        let kind = becomes(&key);
+        // Of a code to type in the label says what it is.
+        let label = row.name == "code" && plain(&key) == "label";
+        let kind = becomes(&key).or(label.then_some(Becomes::Text));
         let found = match kind {
             Some(Becomes::Image) if !holds_blocks => None,
             // A company of a button, or its unsubscribe, is none of a mail.
@@ -114,7 +116,7 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
             Some(Becomes::Heading(3..)) if row.name == "heading" => false,
             Some(Becomes::Heading(_) | Becomes::Image) => true,
             Some(Becomes::Text) => {
-                (holds_blocks || rank(&key) < 10) && !is_last(&key) || is_intro(row, &key)
+                (holds_blocks || label || rank(&key) < 10) && !is_last(&key) || is_intro(row, &key)
             }
             Some(Becomes::Menu) => holds_blocks,
             Some(

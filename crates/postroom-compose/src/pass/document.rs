@@ -53,6 +53,8 @@ const WRAPPERS: &[&str] = &[
     "response",
     "page",
     "doc",
+    "emailDocument",
+    "email_document",
 ];
 
 /// How many objects around a document are taken off.
@@ -101,11 +103,13 @@ fn unwrap_once(root: &mut Node, pass: &mut Pass<'_, '_>) -> bool {
     let is_document = |node: &Node| {
         node.as_object().is_some_and(|inner| {
             let parts = ["root", "html", "markdown"].iter().chain(BODIES);
-            let wrapped = ["document", "email"].iter().any(|key| {
-                inner
-                    .find(key)
-                    .is_some_and(|node| node.as_object().is_some())
-            });
+            let wrapped = ["document", "email", "emailDocument", "email_document"]
+                .iter()
+                .any(|key| {
+                    inner
+                        .find(key)
+                        .is_some_and(|node| node.as_object().is_some())
+                });
             wrapped || parts.into_iter().any(|key| inner.has(key))
         }) || around::is_document_text(node)
     };

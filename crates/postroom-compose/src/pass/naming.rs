@@ -6,7 +6,10 @@ mod held;
 mod keys;
 mod kind;
 mod looped;
+mod particulars;
 mod parts;
+mod repeated;
+mod screens;
 mod shown;
 mod tables;
 
@@ -50,7 +53,14 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     let Some(row) = object.string("type").and_then(grammar::block) else {
         return Adopted::default();
     };
+    if repeated::is_told(object, row) {
+        repeated::around(node, row, pass);
+        return block(node, parent, pass);
+    }
+    screens::hide_on(object, row, pass);
+    inline_condition(object, row, pass);
     condition_key(object, row, pass);
+    repeated::inside(object, row, at, pass);
     branches::nest(object, row, pass);
     keys::own_name(object, row, pass);
     children_keys(object, row, pass);
@@ -135,6 +145,52 @@ fn adopted(
     children.append(&mut beside.after);
     object.put(holder.key, Node::array(at, children));
     Adopted::default()
+}
+
+/// A condition whose parts stand in the `if` itself: `{"type": "if", "var": "vip", "then": …}`.
+fn inline_condition(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    const PARTS: &[&str] = &[
+        "var",
+        "variable",
+        "field",
+        "path",
+        "op",
+        "operator",
+        "value",
+        "equals",
+        "eq",
+        "notEquals",
+        "ne",
+        "in",
+        "contains",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "exists",
+        "empty",
+        "all",
+        "any",
+        "not",
+    ];
+    let tested = ["var", "variable", "field", "path", "all", "any"];
+    let said = row.attributes.iter().any(|own| {
+        std::iter::once(&own.name)
+            .chain(own.aliases)
+            .any(|name| object.has(name))
+    });
+    if row.name != "if" || said || !tested.iter().any(|key| object.has(key)) {
+        return;
+    }
+    let mut condition = Object::default();
+    for key in PARTS {
+        if let Some(node) = object.remove(key) {
+            told(key, "cond", "if", node.origin, pass);
+            condition.put(key, node);
+        }
+    }
+    let at = condition.0.first().map_or(0, |(_, node)| node.origin);
+    object.put("cond", Node::new(at, Value::Object(condition)));
 }
 
 /// Gives the condition of a block our name.

@@ -119,6 +119,9 @@ pub(super) const SECTION: BlockRow = BlockRow {
         "coupon",
         "voucher",
         "offer",
+        "flex",
+        "view",
+        "aside",
     ],
     common: SECTION_KEYS,
     attributes: &[
@@ -216,7 +219,14 @@ pub(super) const COLUMN: BlockRow = BlockRow {
 pub(super) const IF: BlockRow = BlockRow {
     name: "if",
     level: Level::Control,
-    aliases: &["conditional", "condition", "showif"],
+    aliases: &[
+        "conditional",
+        "condition",
+        "showif",
+        "show",
+        "when",
+        "unless",
+    ],
     common: PART_KEYS,
     attributes: &[needed(
         "cond",
@@ -238,13 +248,26 @@ pub(super) const EACH: BlockRow = BlockRow {
         needed(
             "in",
             Form::Path,
-            &["list", "of", "over", "collection", "items", "data"],
+            &[
+                "list",
+                "of",
+                "over",
+                "collection",
+                "items",
+                "data",
+                "array",
+                "source",
+                "from",
+                "iterable",
+            ],
             "Path of a list.",
         ),
         needed(
             "as",
             Form::Name,
-            &["item", "var", "itemName", "name"],
+            &[
+                "item", "var", "itemName", "itemVar", "variable", "alias", "name",
+            ],
             "Name of the element inside; NAME.index counts from 1, NAME.first and NAME.last tell the ends.",
         ),
         key(

@@ -130,6 +130,8 @@ pub(super) const BUTTON: BlockRow = BlockRow {
         "anchor",
         "calltoaction",
         "actionopenurl",
+        "calendarbutton",
+        "addtocalendar",
     ],
     common: BUTTON_KEYS,
     attributes: &[
@@ -227,7 +229,7 @@ pub(super) const QUOTE: BlockRow = BlockRow {
         needed("text", WORDS, TEXT_KEYS, "The words."),
         known(
             key("cite", LABEL, None, "Whose they are."),
-            &["author", "source", "attribution"],
+            &["author", "source", "attribution", "by", "person", "speaker"],
         ),
     ],
     children: &[],

@@ -137,7 +137,10 @@ pub(super) fn bring_in(object: &mut Object, pass: &mut Pass<'_, '_>) {
 /// The blocks under `key`, taken out of the document.
 fn brought(object: &mut Object, key: &str, pass: &mut Pass<'_, '_>) -> Option<Vec<Node>> {
     let node = object.find(key)?;
-    if !adopt::may_be_read(key, node) {
+    let leads = node
+        .as_object()
+        .is_some_and(|object| object.0.iter().any(|(_, node)| adopt::is_address(node)));
+    if !adopt::may_be_read(key, node) && !leads {
         return None;
     }
     let at = node.origin;

@@ -66,6 +66,9 @@ pub(crate) fn holds_children(object: &Object) -> bool {
 
 /// Gives the lists of what a block holds our names.
 pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    if row.name == "social" {
+        by_network(object, row, pass);
+    }
     for holder in row.children {
         if let Some(own) = object.find(holder.key)
             && own.as_object().is_some()
@@ -91,8 +94,13 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
         let found = others.iter().find(|other| {
             let fits = |node: &Node| matches!(node.value, Value::Array(_) | Value::Object(_));
             // A string of a container is text in it; of `each` it may be the list's path.
-            let text =
-                |node: &Node| node.as_str().is_some() && row.name != "each" && **other == "content";
+            // Of a list it is its lines.
+            let text = |node: &Node| {
+                node.as_str().is_some()
+                    && row.name != "each"
+                    && (**other == "content"
+                        || row.name == "list" && row.attribute(other).is_none())
+            };
             object
                 .find(other)
                 .is_some_and(|node| fits(node) || text(node))
@@ -111,6 +119,27 @@ pub(super) fn children_keys(object: &mut Object, row: &BlockRow, pass: &mut Pass
             told(other, holder.key, row.name, node.origin, pass);
             object.put(holder.key, listed(node, row));
         }
+    }
+}
+
+/// Profiles as keys of the block: `{"type": "social", "facebook": "https://…"}`.
+fn by_network(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let holds = |key: &&str| object.has(key);
+    if holds(&"children") || CHILDREN.iter().any(holds) {
+        return;
+    }
+    let (links, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut object.0)
+            .into_iter()
+            .partition(|(key, node)| {
+                key != "type" && row.attribute(key).is_none() && adopt::is_address(node)
+            });
+    object.0 = rest;
+    if let Some((_, first)) = links.first() {
+        let at = first.origin;
+        told("a network", "children", row.name, at, pass);
+        let links = Node::new(at, Value::Object(Object(links)));
+        object.put("children", listed(links, row));
     }
 }
 
@@ -148,6 +177,23 @@ fn listed(node: Node, row: &BlockRow) -> Node {
     Node::array(at, links.collect())
 }
 
+/// The lines of a string that has several, without the markers of a list.
+fn lines(node: &Node) -> Vec<Node> {
+    let lines = node.as_str().unwrap_or_default().lines();
+    let marked = |line: &&str| line.trim_start().starts_with(['-', '*', '•']);
+    if !lines
+        .clone()
+        .all(|line| marked(&line) || line.trim().is_empty())
+    {
+        return Vec::new();
+    }
+    lines
+        .map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim())
+        .filter(|line| !line.is_empty())
+        .map(|line| Node::string(node.origin, line))
+        .collect()
+}
+
 /// Whether blocks stand in an object under names of their own: `{"intro": {"type": "text"}}`.
 pub(crate) fn is_blocks_by_name(node: &Node) -> bool {
     node.as_object().is_some_and(|object| {
@@ -180,6 +226,8 @@ pub(super) fn into_list(node: &mut Node, key: &str, pass: &mut Pass<'_, '_>) {
                     };
                     named.0.into_iter().map(|(_, block)| block).collect()
                 }
+                // Lines of a string.
+                inner if key == "children" && lines(&inner).len() > 1 => lines(&inner),
                 inner => vec![inner],
             });
             node.origin = at;

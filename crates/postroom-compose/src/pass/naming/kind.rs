@@ -4,6 +4,8 @@ use super::{
     Parent,
     held::holds_children,
     keys::{camel, told},
+    particulars::{level_words, particulars},
+    shown::{is_condition, is_inverse},
 };
 use crate::{
     draft::{Node, Object, Origin, Value},
@@ -109,6 +111,13 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
     if found == "row" && !in_table && !holds_cells(object) {
         found = "section";
     }
+    // A grid of things with titles or pictures is no table.
+    let grid = written
+        .as_deref()
+        .is_some_and(|name| name.eq_ignore_ascii_case("grid"));
+    if found == "table" && grid && holds_things(object) {
+        found = "section";
+    }
     // A call to action with words of its own is a band with a button in it.
     let called = written.as_deref().is_some_and(|name| {
         matches!(
@@ -156,6 +165,19 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         && is_heading(object)
     {
         found = "heading";
+    }
+    if found == "if"
+        && written
+            .as_deref()
+            .is_some_and(|name| name.eq_ignore_ascii_case("unless"))
+    {
+        let shown = object
+            .0
+            .iter_mut()
+            .find(|(key, node)| is_condition(key, node) && !is_inverse(key));
+        if let Some((key, _)) = shown {
+            "unless".clone_into(key);
+        }
     }
     if found == "heading" {
         level_words(object);
@@ -308,27 +330,6 @@ fn is_band(object: &Object) -> bool {
     own.iter().any(|key| object.has(key)) || object.has("title") && object.has("text")
 }
 
-/// A level that is written as a tag, also where the size stands.
-fn level_words(object: &mut Object) {
-    let level = |text: &str| {
-        let level = text.trim().to_ascii_lowercase();
-        let level = level.strip_prefix('h')?.parse::<u32>().ok()?;
-        (1..=6).contains(&level).then_some(level.min(4))
-    };
-    for key in ["level", "size", "tag", "as", "headingType", "htmlTag"] {
-        let Some((at, level)) = object
-            .find(key)
-            .and_then(|node| Some((node.origin, level(node.as_str()?)?)))
-        else {
-            continue;
-        };
-        object.remove(key);
-        if !object.has("level") {
-            object.put("level", Node::number(at, f64::from(level)));
-        }
-    }
-}
-
 /// Whether what is called a header is words and nothing else.
 fn is_heading(object: &Object) -> bool {
     let text = ["text", "content"]
@@ -345,6 +346,34 @@ fn is_heading(object: &Object) -> bool {
     words && !more.iter().any(|key| object.has(key))
 }
 
+/// Whether it holds blocks, or objects that say a title, a picture or a price.
+fn holds_things(object: &Object) -> bool {
+    let is_thing = |item: &Node| {
+        let Some(item) = item.as_object() else {
+            return false;
+        };
+        let block = item
+            .string("type")
+            .is_some_and(|kind| !matches!(kind, "row" | "tr" | "cell" | "td" | "th" | "tablerow"));
+        let keys = [
+            "title",
+            "image",
+            "imageUrl",
+            "image_url",
+            "src",
+            "icon",
+            "blocks",
+            "children",
+        ];
+        block || !item.has("type") && !item.has("cells") && keys.iter().any(|key| item.has(key))
+    };
+    let lists = [
+        "children", "items", "cells", "columns", "cards", "blocks", "elements",
+    ];
+    let mut lists = lists.iter().filter_map(|key| object.find(key)?.as_array());
+    lists.any(|items| items.iter().any(is_thing))
+}
+
 pub(super) fn holds_cells(object: &Object) -> bool {
     let children = ["children", "cells"]
         .into_iter()
@@ -354,94 +383,6 @@ pub(super) fn holds_cells(object: &Object) -> bool {
         || children
             .iter()
             .any(|child| matches!(child.kind(), Some("cell" | "td" | "th" | "tablecell")))
-}
-
-/// What another name says besides the type.
-pub(super) fn particulars(object: &mut Object, was: &str, at: Origin) {
-    let was = was.to_ascii_lowercase();
-    let level = was
-        .strip_prefix('h')
-        .and_then(|level| level.parse::<u32>().ok());
-    if let Some(level) = level
-        && !object.has("level")
-    {
-        object.put("level", Node::number(at, f64::from(level)));
-    }
-    named_things(object, &was);
-    let word = match was.as_str() {
-        "headingone" | "heading-one" => Some(1.0),
-        "headingthree" | "heading-three" | "subtitle" | "subheading" => Some(3.0),
-        "headingfour" | "heading-four" | "h5" | "h6" => Some(4.0),
-        _ => None,
-    };
-    if let Some(level) = word
-        && object
-            .find("level")
-            .is_none_or(|level| level.as_f64().is_some_and(|level| level > 4.0))
-    {
-        object.put("level", Node::number(at, level));
-    }
-    let marker = match was.as_str() {
-        "steps" => Some("decimal"),
-        "checklist" | "todolist" | "todo-list" => Some("check"),
-        _ => None,
-    };
-    if let Some(marker) = marker
-        && !object.has("style")
-    {
-        object.put("style", Node::string(at, marker));
-    }
-    if matches!(
-        was.as_str(),
-        "ol" | "orderedlist" | "numberedlist" | "ordered-list" | "numbered-list"
-    ) && !object.has("style")
-    {
-        object.put("style", Node::string(at, "decimal"));
-    }
-    if matches!(was.as_str(), "markdown" | "md") {
-        let key = ["text", "content", "body", "value", "markdown", "md"]
-            .into_iter()
-            .find(|key| object.string(key).is_some());
-        if let Some(source) = key.and_then(|key| object.remove(key)) {
-            let md = Object(vec![("md".to_owned(), source)]);
-            object.put("text", Node::new(at, Value::Object(md)));
-        }
-    }
-}
-
-/// Names of things are their titles; of a figure the value is, and its name says what it counts.
-fn named_things(object: &mut Object, was: &str) {
-    let plain: String = was.chars().filter(|char| char.is_alphanumeric()).collect();
-    let pairs: &[(&str, &str)] = match plain.as_str() {
-        "product" | "productcard" | "person" | "profile" | "teammember" | "event" => {
-            &[("name", "title")]
-        }
-        "nothing" => {
-            let thing = ["price", "description", "bio", "role", "cta", "features"];
-            if thing.iter().any(|key| object.has(key)) {
-                &[("name", "title")]
-            } else {
-                &[]
-            }
-        }
-        "avatar" if object.has("title") => &[
-            ("title", "subtitle"),
-            ("name", "title"),
-            ("src", "image"),
-            ("url", "image"),
-        ],
-        "avatar" => &[("name", "title"), ("src", "image"), ("url", "image")],
-        "stat" | "metric" => &[("value", "title"), ("label", "text"), ("name", "text")],
-        "notification" | "alert" | "callout" | "notice" | "countdown" => &[("label", "title")],
-        _ => &[],
-    };
-    for (other, ours) in pairs {
-        if !object.has(ours)
-            && let Some(node) = object.remove(other)
-        {
-            object.put(ours, node);
-        }
-    }
 }
 
 /// The type of a block that states none.
@@ -459,13 +400,16 @@ pub(super) fn guess(object: &Object, parent: Parent) -> Option<&'static str> {
         "paragraph",
         "caption",
     ]);
+    let pictured = said(&["image", "imageUrl", "image_url", "img", "thumbnail"]);
     match parent.map(|row| row.name) {
         Some("list") => return Some("item"),
         Some("table") => return Some("row"),
         Some("row") => return Some("cell"),
         Some("menu") => return Some("menuItem"),
         Some("social") => return Some("socialItem"),
-        Some("section") if holds || titled && (worded || named) => return Some("column"),
+        Some("section") if holds || titled && (worded || named || pictured) => {
+            return Some("column");
+        }
         Some("body" | "panel") if holds || titled || worded && !has("src") => {
             return Some("section");
         }

@@ -9,8 +9,22 @@ use crate::{
 };
 
 /// Other names of the element's name; of the list, which may be called `each` too.
-const NAMES: &[&str] = &["as", "item", "var", "itemName", "name", "each"];
-const LISTS: &[&str] = &["in", "list", "of", "over", "collection", "items", "data"];
+const NAMES: &[&str] = &[
+    "as", "item", "var", "itemName", "itemVar", "variable", "alias", "name", "each",
+];
+const LISTS: &[&str] = &[
+    "in",
+    "list",
+    "of",
+    "over",
+    "collection",
+    "items",
+    "data",
+    "array",
+    "source",
+    "from",
+    "iterable",
+];
 
 /// Names the element of a loop that names none.
 pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {

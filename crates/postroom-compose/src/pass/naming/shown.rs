@@ -18,6 +18,12 @@ const SHOWN: &[&str] = &[
     "renderif",
     "renderwhen",
     "onlyif",
+    "vif",
+    "vshow",
+    "dataif",
+    "ngif",
+    "xif",
+    "xshow",
 ];
 
 /// Names of the condition under which a block is left out.

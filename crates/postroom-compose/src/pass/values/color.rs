@@ -52,7 +52,12 @@ pub(crate) fn color(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
         found.map(|(_, color)| *color)
     };
     let surface = palette("surface").unwrap_or(Color::WHITE);
-    let theme = lower.strip_prefix("theme.").unwrap_or(&lower);
+    // Names of the theme, also as CSS and classes have them: `var(--primary)`, `text-muted`.
+    let theme = ["theme.", "var(--", "text-", "bg-"]
+        .iter()
+        .find_map(|start| lower.strip_prefix(start))
+        .unwrap_or(&lower)
+        .trim_end_matches(')');
     let read = read(&lower, surface).or_else(|| palette(theme));
     match read {
         Some(color) => {

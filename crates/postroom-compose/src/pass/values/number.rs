@@ -66,6 +66,18 @@ fn by_word(word: &str) -> Option<f64> {
     })
 }
 
+/// Heights of blank space that are told by a word.
+fn blank_by_word(word: &str) -> Option<f64> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "xs" | "x-small" | "xsmall" => 8.0,
+        "sm" | "small" => 16.0,
+        "md" | "medium" | "normal" | "base" => 24.0,
+        "lg" | "large" => 40.0,
+        "xl" | "x-large" | "xlarge" => 64.0,
+        _ => return None,
+    })
+}
+
 /// A whole number inside bounds; `None` when it says what its absence says.
 pub(super) fn integer(
     node: &Node,
@@ -94,6 +106,9 @@ pub(super) fn integer(
                 return None;
             }
             word if name == "size" && by_word(word).is_some() => by_word(word),
+            word if name == "height" && most == 200 && blank_by_word(word).is_some() => {
+                blank_by_word(word)
+            }
             "normal" if name == "weight" => Some(400.0),
             "bold" if name == "weight" => Some(700.0),
             text if most == 100 => length(text.trim_end_matches('%')),
@@ -138,7 +153,11 @@ pub(super) fn decimal(
                 .map(|percent: f64| percent / 100.0),
             None => match text.trim() {
                 "normal" => Some(1.5),
-                text => text.trim_end_matches("em").parse().ok(),
+                // Of text of the usual size.
+                text => match text.strip_suffix("px") {
+                    Some(px) => px.trim().parse().ok().map(|px: f64| px / 16.0),
+                    None => text.trim_end_matches("em").parse().ok(),
+                },
             },
         },
         _ => None,
