@@ -100,7 +100,13 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
                 into_block(&mut child, inner, pass);
                 let beside = block(&mut child, inner, pass);
                 children.extend(beside.before);
-                children.push(child);
+                match branches::always(&child) {
+                    Some(shown) => {
+                        branches::told_always(&child, pass);
+                        children.extend(shown);
+                    }
+                    None => children.push(child),
+                }
                 children.extend(beside.after);
             }
         }

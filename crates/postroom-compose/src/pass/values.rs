@@ -434,7 +434,8 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
         Form::Enum(words) => Some(enumeration::word(node, name, words, pass)),
         Form::Enums(words) => Some(enumeration::list(node, name, words, pass)),
         Form::Pad => Some(pad::read(node, pass)),
-        Form::Condition if always(node) => {
+        // The cond of an if is another matter: without it there is no if.
+        Form::Condition if !row.required && always(node) => {
             pass.findings.mend(
                 Code::CondInvalid,
                 node.origin,
@@ -466,7 +467,7 @@ fn value(node: &Node, row: &Attribute, pass: &mut Pass<'_, '_>) -> Option<Node> 
 }
 
 /// Whether a condition says that something is shown always.
-fn always(node: &Node) -> bool {
+pub(crate) fn always(node: &Node) -> bool {
     node.as_bool() == Some(true)
         || node
             .as_str()

@@ -4,7 +4,8 @@ use super::keys::{camel, told};
 use crate::{
     draft::{Node, Object, Value},
     grammar::BlockRow,
-    pass::Pass,
+    issue::Code,
+    pass::{Pass, values},
 };
 
 /// Names of further branches.
@@ -48,6 +49,29 @@ pub(super) fn nest(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>)
     if let Some(rest) = rest {
         object.put("else", rest);
     }
+}
+
+/// What an `if` shows whose condition always holds and that has nothing else to show.
+pub(super) fn always(node: &Node) -> Option<Vec<Node>> {
+    let object = node.as_object()?;
+    if object.string("type") != Some("if") || !object.find("cond").is_some_and(values::always) {
+        return None;
+    }
+    let list = |key: &str| object.find(key).and_then(Node::as_array);
+    list("else")
+        .is_none_or(<[Node]>::is_empty)
+        .then(|| list("then").map(<[Node]>::to_vec))?
+}
+
+/// Tells that an `if` is taken away from around what it always shows.
+pub(super) fn told_always(node: &Node, pass: &mut Pass<'_, '_>) {
+    pass.findings.mend(
+        Code::CondInvalid,
+        node.origin,
+        "What is always shown stands in no if.",
+        "unwrap",
+        "the if taken away",
+    );
 }
 
 /// Whether a value can be an `if` with no `else` of its own.
