@@ -13,7 +13,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Method, StatusCode,
-    header::{ALLOW, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE},
+    header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE},
 };
 use http_body_util::BodyExt as _;
 use postroom_app::rate::Bucket;
@@ -25,7 +25,7 @@ use postroom_types::{ErrorCode, Level, RequestId, limit};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use postroom_mcp_transport::says_utf8;
+use postroom_mcp_transport::{bearer, says_utf8};
 
 use crate::{Surfaces, answer};
 
@@ -431,15 +431,6 @@ fn pairs(query: &str) -> Vec<(String, String)> {
     form_urlencoded::parse(query.as_bytes())
         .into_owned()
         .collect()
-}
-
-/// The credential of an `Authorization: Bearer` header.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, credential) = value.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then(|| credential.trim())
 }
 
 /// No route of the table.

@@ -382,13 +382,6 @@ impl Route {
         self
     }
 
-    /// The same route with other renames of path parameters.
-    #[must_use]
-    pub const fn renaming(mut self, renames: &'static [(&'static str, &'static str)]) -> Self {
-        self.renames = renames;
-        self
-    }
-
     /// The same route setting arguments itself (name, JSON text of the value).
     #[must_use]
     pub const fn binding(mut self, binds: &'static [(&'static str, &'static str)]) -> Self {

@@ -1,9 +1,11 @@
 //! The room: store, indexes, clock and rates behind every operation, and the workers that follow
 //! the store.
 //!
-//! [`Room::open`] takes the data folder (one owner per folder, by lock), migrates, and starts two
-//! workers: one makes messages of the mail that was received, one keeps the search index up with
-//! the feed. Both start where they stopped, whatever ended the process before.
+//! [`Room::open`] takes the data folder (one owner per folder, by lock), migrates, and starts the
+//! workers, each a file beside this one: `ingest` makes messages of the mail that was received,
+//! `deliveries` of the mail that webhooks carry, `outbox` hands over what is due (in a server only),
+//! `sweep` ends what ran out of time, `retention` removes what is too old, and `indexing` keeps the
+//! search index up with the feed. Each goes on where it stopped, whatever ended the process before.
 
 mod abuse;
 mod arrive;

@@ -122,3 +122,9 @@ pub(crate) fn walk<'n>(node: &'n Node, visit: &mut dyn FnMut(&'n Node, &'n Objec
         }
     }
 }
+
+/// A key by its letters and digits in lower case, so that its spelling does not count.
+pub(crate) fn plain(key: &str) -> String {
+    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
+    letters.flat_map(char::to_lowercase).collect()
+}

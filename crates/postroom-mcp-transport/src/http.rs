@@ -285,8 +285,8 @@ pub fn says_utf8(headers: &HeaderMap) -> bool {
         })
 }
 
-/// The credential of `Authorization: Bearer`.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// The credential of `Authorization: Bearer` (RFC 6750, section 2.1).
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, credential) = value.split_once(' ')?;
     scheme

@@ -27,6 +27,6 @@ pub mod stdio;
 mod streams;
 
 pub use gate::{Denial, Gate};
-pub use http::{Endpoint, Hosts, mount, says_utf8};
+pub use http::{Endpoint, Hosts, bearer, mount, says_utf8};
 pub use serve::serve_http;
 pub use streams::{StreamPermit, Streams};

@@ -155,8 +155,8 @@ pub(crate) fn decide(claim: &Claim<'_>, wire: &Wire<'_>) -> Result<Revision, Rej
 }
 
 fn without_meta(claim: &Claim<'_>, wire: &Wire<'_>) -> Result<Revision, Rejection> {
-    const MISSING: &str =
-        "params._meta must carry io.modelcontextprotocol/protocolVersion and clientCapabilities.";
+    const MISSING: &str = "params._meta must carry io.modelcontextprotocol/protocolVersion and \
+        clientCapabilities; a client of an earlier revision sends initialize first.";
     let head = match wire {
         Wire::Stdio(Some(session)) => return Ok(*session),
         Wire::Stdio(None) => return Err(Rejection::bad_meta(MISSING)),

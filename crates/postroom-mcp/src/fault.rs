@@ -10,6 +10,11 @@ use crate::Revision;
 /// The protocol fixes those below zero. Ours are the HTTP status times ten, outside the range that
 /// JSON-RPC reserves.
 pub mod code {
+    /// Our number for what HTTP says by `status`.
+    pub const fn of_status(status: u16) -> i32 {
+        status as i32 * 10
+    }
+
     /// The bytes are no JSON.
     pub const PARSE_ERROR: i32 = -32700;
     /// The JSON is no message.
@@ -28,20 +33,18 @@ pub mod code {
     pub const MISSING_CAPABILITY: i32 = -32021;
     /// The protocol version is not supported.
     pub const UNSUPPORTED_VERSION: i32 = -32022;
-    /// Authentication failed.
-    pub const UNAUTHENTICATED: i32 = 4010;
     /// Not allowed here.
-    pub const FORBIDDEN: i32 = 4030;
+    pub const FORBIDDEN: i32 = of_status(403);
     /// The method of HTTP is not POST.
-    pub const METHOD_NOT_ALLOWED: i32 = 4050;
+    pub const METHOD_NOT_ALLOWED: i32 = of_status(405);
     /// The client does not take the only form there is.
-    pub const NOT_ACCEPTABLE: i32 = 4060;
+    pub const NOT_ACCEPTABLE: i32 = of_status(406);
     /// The body is too large.
-    pub const TOO_LARGE: i32 = 4130;
+    pub const TOO_LARGE: i32 = of_status(413);
     /// Too many requests or streams.
-    pub const RATE_LIMITED: i32 = 4290;
+    pub const RATE_LIMITED: i32 = of_status(429);
     /// Not able to answer now.
-    pub const UNAVAILABLE: i32 = 5030;
+    pub const UNAVAILABLE: i32 = of_status(503);
 }
 
 /// What a registry refuses.

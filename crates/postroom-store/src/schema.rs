@@ -214,4 +214,130 @@ mod tests {
             }
         }
     }
+
+    /// What a migration makes of rows that the version before it wrote.
+    struct Kept {
+        number: i64,
+        before: &'static str,
+        asked: &'static str,
+        found: &'static [&'static str],
+    }
+
+    /// Migrations that move rows or fill columns.
+    const KEPT: &[Kept] = &[
+        Kept {
+            number: 10,
+            before: "INSERT INTO todos (tenant_id, id, num, queue, title, event_count, payload_size,
+                    rank, max_attempts, created_at, state, attempt, attempts_total, updated_at,
+                    due_at, dedup)
+                VALUES ({x01}, {x01}, 1, 'mail', 'waits', 0, 0, -5, 5, 1, 'pending', 0, 0, 1, NULL, {x0a}),
+                    ({x01}, {x02}, 2, 'mail', 'held', 0, 0, 0, 5, 1, 'claimed', 1, 1, 1, 77, NULL),
+                    ({x01}, {x03}, 3, 'mail', 'over', 0, 0, 0, 5, 1, 'done', 1, 1, 1, NULL, NULL),
+                    ({x01}, {x04}, 4, 'bills', 'dead', 0, 0, 0, 5, 1, 'failed', 5, 5, 1, NULL, NULL)",
+            asked: "SELECT t.title || ' ' || o.queue || ' ' || o.rank || ' ' || o.state || ' ' ||
+                    COALESCE(o.due_at, 0) || CASE WHEN o.dedup IS NULL THEN '' ELSE ' once' END
+                FROM todos t JOIN open_todos o ON o.tenant_id = t.tenant_id AND o.id = t.id
+                ORDER BY o.num",
+            found: &[
+                "waits mail -5 pending 0 once",
+                "held mail 0 claimed 77",
+                "dead bills 0 failed 0",
+            ],
+        },
+        Kept {
+            number: 10,
+            before: "INSERT INTO todos (tenant_id, id, num, queue, title, event_count, payload_size,
+                    rank, max_attempts, created_at, state, attempt, attempts_total, updated_at)
+                VALUES ({x01}, {x03}, 3, 'mail', 'over', 0, 0, 0, 5, 1, 'done', 1, 1, 1)",
+            asked: "SELECT title || ' ' || state FROM todos",
+            found: &["over done"],
+        },
+        Kept {
+            number: 11,
+            before: "INSERT INTO tenants (id, slug, name, status, mode, timezone, address_suffix,
+                        created_at, updated_at)
+                    VALUES ({x01}, 'one', 'One', 'active', 'live', 'UTC', '', 1, 1);
+                INSERT INTO identities (id, tenant_id, username, display_name, status, pause_reason,
+                    metadata, created_at, updated_at)
+                    VALUES ({x02}, {x01}, 'agent', 'Agent', 'sending_paused', 'abuse', '{}', 1, 1)",
+            asked: "SELECT username || ' ' || status || ' ' || COALESCE(resumed_at, 0) FROM identities",
+            found: &["agent sending_paused 0"],
+        },
+    ];
+
+    /// Applies what comes before `number`.
+    async fn up_to(conn: &Conn, number: i64) {
+        loop {
+            conn.begin().expect("begins");
+            let applied = match step(conn, Timestamp::from_ms(0)).await.expect("applies") {
+                Step::Applied(applied) => applied,
+                Step::UpToDate => panic!("there is no migration {number}"),
+            };
+            conn.commit().await.expect("commits");
+            if applied + 1 == number {
+                return;
+            }
+        }
+    }
+
+    /// `{x01}` as a value of bytes.
+    fn bytes_for(text: &str, postgres: bool) -> String {
+        let mut written = text.to_owned();
+        for byte in ["01", "02", "03", "04", "0a"] {
+            let value = if postgres {
+                format!("'\\x{byte}'::bytea")
+            } else {
+                format!("x'{byte}'")
+            };
+            written = written.replace(&format!("{{x{byte}}}"), &value);
+        }
+        written
+    }
+
+    async fn keeps(conn: &Conn, kept: &Kept) {
+        up_to(conn, kept.number).await;
+        let before = bytes_for(kept.before, conn.is_postgres());
+        conn.batch(&before)
+            .await
+            .expect("rows of the version before");
+        migrate(conn, Timestamp::from_ms(0))
+            .await
+            .expect("migrates");
+        let rows = conn.fetch(kept.asked, vec![]).await.expect("asks");
+        let found: Vec<String> = rows.iter().map(|row| row.text(0).expect("text")).collect();
+        assert_eq!(found, kept.found, "{}", kept.number);
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test command names the server of tests in the environment"
+    )]
+    #[tokio::test]
+    async fn rows_of_the_version_before_are_kept() {
+        for kept in KEPT {
+            let dir = tempfile::tempdir().expect("dir");
+            let target = crate::connect::Target::new(None, dir.path()).expect("SQLite");
+            keeps(&target.writer().await.expect("opens"), kept).await;
+        }
+        let Ok(url) = std::env::var("POSTROOM_TEST_DATABASE_URL") else {
+            return;
+        };
+        for (place, kept) in KEPT.iter().enumerate() {
+            let dir = tempfile::tempdir().expect("dir");
+            let url = postroom_types::Secret::new(url.clone());
+            let target = crate::connect::Target::new(Some(&url), dir.path()).expect("PostgreSQL");
+            let conn = target.writer().await.expect("opens");
+            // A schema of its own, as the tables of this test are in nobody's database.
+            let schema = format!("kept_{}_{place}", std::process::id());
+            conn.batch(&format!(
+                "CREATE SCHEMA {schema}; SET search_path TO {schema}"
+            ))
+            .await
+            .expect("a schema");
+            keeps(&conn, kept).await;
+            conn.batch(&format!("DROP SCHEMA {schema} CASCADE"))
+                .await
+                .expect("dropped");
+        }
+    }
 }

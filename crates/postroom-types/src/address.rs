@@ -104,6 +104,14 @@ impl Address {
     pub fn detail(&self) -> Option<&str> {
         self.detail.as_deref()
     }
+
+    /// The address with its detail, as it was written: `local+detail@domain`.
+    pub fn with_detail(&self) -> String {
+        match &self.detail {
+            Some(detail) => format!("{}+{detail}@{}", self.local(), self.domain()),
+            None => self.base.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Address {

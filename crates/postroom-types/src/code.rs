@@ -80,7 +80,7 @@ codes! {
     IdempotencyConflict = "idempotency_conflict", 409, false, 2, "This key was used for another mail.", "Use a new key for a new mail; repeat a mail with exactly its first values.";
     IdempotencyKeyRequired = "idempotency_key_required", 400, false, 2, "A send needs a key against doubles.", "Give idempotency_key: new for each new mail, the same when you repeat a call.";
     IdentityNotFound = "identity_not_found", 404, false, 1, "There is no such identity.", "Call mail_list_identities and use an id or address from it.";
-    IdentityOwnerRequired = "identity_owner_required", 409, false, 1, "Nobody answers for this identity.", "Give the identity an owner with name and email first: identity_update with owner.";
+    IdentityOwnerRequired = "identity_owner_required", 409, false, 1, "Nobody answers for this identity.", "Give the identity an owner first: identity_update with owner {\"name\",\"email\"}, or `postroom identity update --as ADDRESS --owner JSON`.";
     IdentityPaused = "identity_paused", 409, false, 1, "The identity is paused.", "Ask whoever runs the workspace: identity_update with a key of the tenant makes it active again.";
     InternalError = "internal_error", 500, true, 2, "Something failed inside; it was logged under the request id.", "Try once more; if it fails again, report the request id.";
     InvalidArgument = "invalid_argument", 400, false, 2, "An argument is not valid.", "Correct the argument that is named.";

@@ -250,12 +250,17 @@ fn attach_option() -> clap::Arg {
 fn verb_command(verb: &'static Verb) -> clap::Command {
     let mut command =
         clap::Command::new(verb.words.last().copied().unwrap_or_default()).about(verb.about);
-    if verb.calls.iter().any(|call| call.by_id.is_some()) {
+    let prefixes: Vec<&str> = verb
+        .calls
+        .iter()
+        .filter_map(|call| call.by_id.map(|(prefix, _)| prefix))
+        .collect();
+    if !prefixes.is_empty() {
         command = command.arg(
             clap::Arg::new("id")
                 .value_name("ID")
                 .required(true)
-                .help("The id; its first letters say what it names"),
+                .help(format!("An id that begins with {}", prefixes.join(" or "))),
         );
     }
     if let Some(argument) = verb.word() {

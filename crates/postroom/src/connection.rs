@@ -260,8 +260,8 @@ impl Connection {
         {
             return Ok(Vec::new());
         }
-        let listed = match self.call_json(used::LIST_MAILBOXES, Map::new()).await {
-            Ok(listed) => listed,
+        let mailboxes = match self.mailboxes().await {
+            Ok(mailboxes) => mailboxes,
             // Whoever may not look around has one mailbox, if any.
             Err(trouble) if &*trouble.code == ErrorCode::PermissionDenied.as_str() => {
                 arguments.insert("identity".to_owned(), OWN_MAILBOX.into());
@@ -269,23 +269,9 @@ impl Connection {
             }
             Err(trouble) => return Err(trouble),
         };
-        let mailboxes: Vec<(&str, &str)> = listed
-            .get("data")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|one| {
-                Some((
-                    one.get("id")?.as_str()?,
-                    one.get("primary_address")
-                        .and_then(Value::as_str)
-                        .unwrap_or("-"),
-                ))
-            })
-            .collect();
         match mailboxes.as_slice() {
             [(only, _)] => {
-                arguments.insert("identity".to_owned(), (*only).into());
+                arguments.insert("identity".to_owned(), only.as_str().into());
                 Ok(Vec::new())
             }
             [] => Err(Trouble::new(
@@ -299,15 +285,60 @@ impl Connection {
                 Ok(Vec::new())
             }
             several if arguments.values().any(names_a_thing) => {
-                Ok(several.iter().map(|(id, _)| (*id).to_owned()).collect())
+                Ok(several.iter().map(|(id, _)| id.clone()).collect())
             }
-            several => {
-                let addresses: Vec<&str> = several.iter().map(|(_, address)| *address).collect();
-                Err(Trouble::usage(
-                    "There are several mailboxes.",
-                    format!("Name one with --as: {}.", addresses.join(", ")),
-                ))
+            several => Err(Trouble::usage(
+                "There are several mailboxes.",
+                format!("Name one with --as: {}.", addresses(several)),
+            )),
+        }
+    }
+
+    /// The mailboxes that the caller reaches: id and first address.
+    async fn mailboxes(&self) -> Result<Vec<(String, String)>, Trouble> {
+        let listed = self.call_json(used::LIST_MAILBOXES, Map::new()).await?;
+        let text = |one: &Value, key: &str| one.get(key)?.as_str().map(str::to_owned);
+        Ok(listed
+            .get("data")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|one| {
+                let address = text(one, "primary_address").unwrap_or_else(|| "-".to_owned());
+                Some((text(one, "id")?, address))
+            })
+            .collect())
+    }
+
+    /// What is said when no mailbox is called `named`: which there are, where the caller may know.
+    pub(crate) async fn no_mailbox(&self, named: &str, trouble: Trouble) -> Trouble {
+        let Ok(mailboxes) = self.mailboxes().await else {
+            return trouble;
+        };
+        let fix = if mailboxes.is_empty() {
+            "Create it with `postroom identity create`, or import mail into it.".to_owned()
+        } else {
+            format!("Name one with --as: {}.", addresses(&mailboxes))
+        };
+        Trouble {
+            message: format!(
+                "There is no mailbox {}.",
+                crate::cli::terminal::plain(named)
+            ),
+            fix,
+            ..trouble
+        }
+    }
+
+    /// Whether the mailbox that a command acts as is there.
+    pub(crate) async fn finds_mailbox(&self, named: &str) -> Result<Value, Trouble> {
+        let mut arguments = Map::new();
+        arguments.insert("identity".to_owned(), named.into());
+        match self.call_json(used::SHOW_MAILBOX, arguments).await {
+            Err(trouble) if &*trouble.code == ErrorCode::IdentityNotFound.as_str() => {
+                Err(self.no_mailbox(named, trouble).await)
             }
+            other => other,
         }
     }
 
@@ -322,6 +353,14 @@ impl Connection {
             room.close().await;
         }
     }
+}
+
+fn addresses(mailboxes: &[(String, String)]) -> String {
+    let addresses: Vec<&str> = mailboxes
+        .iter()
+        .map(|(_, address)| address.as_str())
+        .collect();
+    addresses.join(", ")
 }
 
 /// Whether an argument is the id of something in one mailbox.

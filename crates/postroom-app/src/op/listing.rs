@@ -23,7 +23,7 @@ pub(super) fn entry(tenant: TenantId, kind: Kind, text: &str) -> Result<ListEntr
         Some(domain) => {
             Address::parse(&format!("any@{domain}")).map(|address| format!("@{}", address.domain()))
         }
-        None => Address::parse(text).map(|address| super::sending::full(&address)),
+        None => Address::parse(text).map(|address| address.with_detail()),
     };
     let invalid = || {
         Failure::new(ErrorCode::AddressInvalid)

@@ -27,7 +27,6 @@ use serde_json::Value;
 pub(crate) use answer::{Fate, changed, fates, recipients_of};
 pub(super) use fingerprint::fingerprint;
 pub(crate) use intent::Intent;
-pub(super) use people::full;
 pub(crate) use refused::detailed;
 
 use crate::{

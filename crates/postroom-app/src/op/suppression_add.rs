@@ -65,7 +65,7 @@ pub enum Reason {
 
 async fn run(call: &Call<'_>, input: Input) -> Result<Suppression, Failure> {
     let tenant = call.scope()?.tenant();
-    let address = super::sending::full(&address_of(&input.address)?);
+    let address = address_of(&input.address)?.with_detail();
     if address.contains('*') {
         let words = "one address; a whole domain is blocked by list_entry_add with @domain";
         return Err(Failure::invalid("address", words));

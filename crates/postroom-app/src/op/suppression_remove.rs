@@ -66,7 +66,7 @@ async fn run(call: &Call<'_>, input: Input) -> Result<Output, Failure> {
     let tenant = call.scope()?.tenant();
     let hash = match (&input.address, input.suppression_id) {
         (Some(address), None) => {
-            let address = super::sending::full(&address_of(address)?);
+            let address = address_of(address)?.with_detail();
             call.room.store().keys().address_hash(tenant, &address)
         }
         (None, Some(id)) => suppressed_hash(id),

@@ -144,7 +144,7 @@ impl Room {
         RecipientVerdict::Accept(Recipient {
             tenant: answer.tenant_id,
             identity: answer.identity_id,
-            delivered_to: Some(with_detail(address)),
+            delivered_to: Some(address.with_detail()),
         })
     }
 
@@ -247,13 +247,5 @@ impl ArchiveMail {
             unread: !self.read,
             labels: Vec::new(),
         }
-    }
-}
-
-/// An address as the envelope gave it, with its detail.
-fn with_detail(address: &Address) -> String {
-    match address.detail() {
-        Some(detail) => format!("{}+{detail}@{}", address.local(), address.domain()),
-        None => address.base().to_owned(),
     }
 }

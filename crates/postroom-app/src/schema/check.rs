@@ -30,11 +30,6 @@ impl Checker {
         )
     }
 
-    /// Whether the schema compiled.
-    pub fn is_usable(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Checks a value.
     ///
     /// # Errors

@@ -4,11 +4,11 @@
 mod names;
 mod said;
 
-use names::{ALTS, Becomes, TARGETS, UNSUBSCRIBE_TARGETS, becomes, is_last, plain, rank};
+use names::{ALTS, Becomes, TARGETS, UNSUBSCRIBE_TARGETS, becomes, is_last, rank};
 use said::{has_words_in, speaks};
 pub(crate) use said::{is_address, is_look, is_target, leads, may_be_read, says_something};
 
-use super::Pass;
+use super::{Pass, plain};
 use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{self, BlockRow, Form, Level},

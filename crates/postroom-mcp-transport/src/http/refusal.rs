@@ -52,7 +52,6 @@ impl From<Rejection> for Refusal {
 }
 
 impl From<Denial> for Refusal {
-    /// The number is the HTTP status times ten, outside what JSON-RPC reserves.
     fn from(denial: Denial) -> Self {
         let status = denial.code.http_status();
         let envelope = denial.envelope();
@@ -66,9 +65,9 @@ impl From<Denial> for Refusal {
         if let Some(seconds) = denial.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let number = i32::from(status) * 10;
         Self {
-            rejection: Rejection::new(status, number, denial.code.message()).with_data(envelope),
+            rejection: Rejection::new(status, code::of_status(status), denial.code.message())
+                .with_data(envelope),
             headers,
         }
     }

@@ -128,6 +128,10 @@ impl Property {
         let mut arg = Arg::new(self.name.clone())
             .long(self.flag())
             .help(self.help());
+        // Whoever leaves the unit away means it.
+        if let Some(short) = self.flag().strip_suffix("-seconds") {
+            arg = arg.alias(short.to_owned());
+        }
         arg = match self.kind {
             Kind::Flag => arg
                 .num_args(0..=1)

@@ -212,6 +212,7 @@ fn show(
     let index = match backlog(status) {
         0 => "complete".to_owned(),
         // After an import it has much to do, which is no fault.
+        behind if held_by.is_some() => format!("{behind} changes behind; it is catching up"),
         behind => format!("{behind} changes behind; it catches up while a server runs"),
     };
     let lines = [

@@ -7,11 +7,11 @@ use postroom_app::{Failure, Room, operation::Toolset};
 use postroom_mcp::Server;
 use postroom_mcp_transport::{bridge::Bridge, stdio};
 use postroom_types::ErrorCode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Done, tools};
 use crate::{
-    cli::{Mcp, alias::used, trouble::Trouble},
+    cli::{Mcp, trouble::Trouble},
     config::Config,
     connection::{
         Connection, client_trouble, holds_data, missing_folder, room_options, running_server,
@@ -62,13 +62,25 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
                     .saying(trouble.message)
                     .advising(trouble.fix));
             }
-            Room::open(options).await.map_err(|error| {
+            let room = Room::open(options).await.map_err(|error| {
                 tracing::error!(%error, "the data folder cannot be opened");
                 let trouble = client_trouble(&error, &absent, &config.data);
                 Failure::new(error.code())
                     .saying(trouble.message)
                     .advising(trouble.fix)
-            })
+            })?;
+            if let Some(named) = &config.identity
+                && let Err(trouble) = Connection::Folder(Arc::clone(&room))
+                    .finds_mailbox(named)
+                    .await
+            {
+                tracing::error!(mailbox = %named, "there is no such mailbox");
+                room.close().await;
+                return Err(Failure::new(ErrorCode::IdentityNotFound)
+                    .saying(trouble.message)
+                    .advising(trouble.fix));
+            }
+            Ok(room)
         }
     });
     // Who asks for documents alone needs no folder, and is offered what works without one.
@@ -104,9 +116,7 @@ pub(super) async fn run(config: &Config, options: Mcp) -> Done {
 /// The key of a session that acts as one mailbox: the server that holds the folder knows the session by it,
 /// so that it reaches no further.
 async fn bound(server: Connection, key: &str, named: &str) -> Result<String, Trouble> {
-    let mut arguments = Map::new();
-    arguments.insert("identity".to_owned(), named.into());
-    let mailbox = server.call_json(used::SHOW_MAILBOX, arguments).await?;
+    let mailbox = server.finds_mailbox(named).await?;
     let id = mailbox.get("id").and_then(Value::as_str);
     let id = id.ok_or_else(|| Trouble::io("The server gave no mailbox.", "Report this."))?;
     Ok(bound_key(key, id))

@@ -6,6 +6,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use clap::ArgMatches;
 use postroom_app::{Operation, operation};
+use postroom_types::ErrorCode;
 use serde_json::{Map, Value};
 
 use super::Done;
@@ -131,6 +132,12 @@ async fn perform(
         first_that_has(&connection, row, given, files, mailboxes).await
     }
     .await;
+    let answer = match (answer, &global.identity) {
+        (Err(trouble), Some(named)) if &*trouble.code == ErrorCode::IdentityNotFound.as_str() => {
+            Err(connection.no_mailbox(named, trouble).await)
+        }
+        (answer, _) => answer,
+    };
     connection.close().await;
     match answer.map_err(|trouble: Trouble| trouble.showing(&asked))? {
         Answer::Json(value) => {

@@ -59,7 +59,7 @@ impl Before {
     pub(super) fn is_on(&self, address: &Address) -> bool {
         let facts = &self.facts;
         let mut people = facts.from.iter().chain(&facts.to).chain(&facts.cc);
-        let full = super::full(address);
+        let full = address.with_detail();
         let is_them = |named: &str| named == full || named == address.base();
         self.vouches() && people.any(|mailbox| is_them(&mailbox.address))
     }

@@ -76,7 +76,7 @@ pub(super) async fn of(
         (RecipientField::Bcc, bcc),
     ] {
         for (address, name) in list {
-            let full = full(&address);
+            let full = address.with_detail();
             if !seen.insert(full.clone()) {
                 continue;
             }
@@ -189,14 +189,6 @@ async fn written_to(call: &Call<'_>, address: &str) -> Result<bool, Failure> {
     Ok(found
         .first()
         .is_some_and(|(contact, _)| contact.address == address && contact.outbound_count > 0))
-}
-
-/// `local@domain` with its detail.
-pub(in crate::op) fn full(address: &Address) -> String {
-    match address.detail() {
-        Some(detail) => format!("{}+{detail}@{}", address.local(), address.domain()),
-        None => address.base().to_owned(),
-    }
 }
 
 /// Where a recipient is.

@@ -1,5 +1,7 @@
 //! Names of keys that tell what stands under them.
 
+use crate::pass::plain;
+
 /// What a key without its own place becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Becomes {
@@ -178,11 +180,6 @@ pub(super) const ALTS: &[&str] = &[
     "logoAlt",
     "logo_alt",
 ];
-
-pub(super) fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
-    letters.flat_map(char::to_lowercase).collect()
-}
 
 pub(super) fn becomes(key: &str) -> Option<Becomes> {
     let key = plain(key);

@@ -1,7 +1,10 @@
 //! What of a draft readers would miss.
 
-use super::names::{Becomes, becomes, plain};
-use crate::draft::{Node, Value};
+use super::names::{Becomes, becomes};
+use crate::{
+    draft::{Node, Value},
+    pass::plain,
+};
 
 /// Parts of the names of keys whose values nobody reads.
 const LOOKS: &[&str] = &[

@@ -4,7 +4,7 @@ use crate::{
     draft::{Node, Object, Value},
     grammar,
     issue::Code,
-    pass::{Pass, naming},
+    pass::{Pass, naming, plain},
 };
 
 /// Names of the object around them.
@@ -42,12 +42,6 @@ const LOOSE: &[(&str, &str)] = &[
     ("description", "preheader"),
     ("summary", "preheader"),
 ];
-
-/// A key by its letters and digits.
-fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
-    letters.flat_map(char::to_lowercase).collect()
-}
 
 /// Our name of a key of `meta`, if it is near to one.
 fn ours(key: &str) -> Option<&'static str> {

@@ -5,7 +5,7 @@ use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{BlockRow, Form, TextUse},
     issue::Code,
-    pass::{Pass, adopt},
+    pass::{Pass, adopt, plain},
 };
 
 /// What comes before the words of an element, and after them, by letters in lower case.
@@ -35,11 +35,6 @@ const AFTER: &[&str] = &[
 
 /// Targets of a link around words.
 const TARGETS: &[&str] = &["href", "url", "link", "to"];
-
-fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
-    letters.flat_map(char::to_lowercase).collect()
-}
 
 /// Whether a value is words that can be put beside others.
 fn is_words(node: &Node) -> bool {

@@ -6,7 +6,7 @@ use crate::{
     draft::{Node, Object, Origin, Value},
     grammar::{BlockRow, Level},
     notation,
-    pass::{Pass, text},
+    pass::{Pass, plain, text},
 };
 
 /// Keys that name the list, by letters in lower case.
@@ -45,11 +45,6 @@ struct Loop {
     key: String,
     list: String,
     name: Option<String>,
-}
-
-fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
-    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// Reads `items`, `{{ items }}`, `item in items` and `{"in": "items", "as": "item"}`.

@@ -4,7 +4,7 @@ use super::keys::told;
 use crate::{
     draft::{Node, Object},
     grammar::BlockRow,
-    pass::Pass,
+    pass::{Pass, plain},
 };
 
 /// Flags, by letters in lower case, and where the block is left out when they are set.
@@ -31,8 +31,7 @@ pub(super) fn hide_on(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '
         return;
     }
     let found = object.0.iter().find_map(|(key, node)| {
-        let letters = key.chars().filter(|char| char.is_alphanumeric()).take(60);
-        let plain: String = letters.flat_map(char::to_lowercase).collect();
+        let plain = plain(key);
         let screen = screen(node);
         let left_out = if node.as_bool() == Some(true) {
             FLAGS.iter().find(|(flag, _)| *flag == plain)?.1

@@ -1,6 +1,9 @@
 //! Keys that say when, where and to whom a block is shown.
 
-use crate::draft::{Node, Value};
+use crate::{
+    draft::{Node, Value},
+    pass::plain,
+};
 
 /// Names of the condition under which a block is shown, by letters in lower case.
 const SHOWN: &[&str] = &[
@@ -69,12 +72,6 @@ const LIMITS: &[&str] = &[
     "hiddenfor",
     "excludefrom",
 ];
-
-/// Letters of a key in lower case.
-fn plain(key: &str) -> String {
-    let letters = key.chars().filter(|char| char.is_alphanumeric());
-    letters.take(60).flat_map(char::to_lowercase).collect()
-}
 
 /// Whether a condition under that key says when a block is left out.
 pub(super) fn is_inverse(key: &str) -> bool {

@@ -4,7 +4,7 @@ use super::keys::told;
 use crate::{
     draft::{Node, Object, Origin, Value},
     issue::Code,
-    pass::Pass,
+    pass::{Pass, plain},
 };
 
 /// Names of the list of rows; `columns` come last, which beside rows are headers.
@@ -155,11 +155,6 @@ pub(super) fn rows_of(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) 
     for key in LAST {
         last_rows(object, key, &columns, at, pass);
     }
-}
-
-fn plain(text: &str) -> String {
-    let letters = text.chars().filter(|char| char.is_alphanumeric()).take(60);
-    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// What one element of a list of headers says.

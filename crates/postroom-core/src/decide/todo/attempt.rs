@@ -121,6 +121,16 @@ enum Unheld {
     Over(Refusal),
 }
 
+/// Why there is no claim to speak of.
+fn unclaimed(todo: &TodoRow) -> &'static str {
+    match todo.state {
+        TodoState::Done => "it is done already",
+        TodoState::Failed if todo.is_dead_letter() => "it is a dead letter",
+        TodoState::Failed => "its last attempt failed, and it waits for the next",
+        _ => "nobody has claimed it",
+    }
+}
+
 /// The lease that the worker speaks of, if it holds.
 fn held<'a>(
     worker: &Worker,
@@ -130,7 +140,7 @@ fn held<'a>(
 ) -> Result<&'a Lease, Unheld> {
     let lease = match (&todo.lease, todo.state) {
         (Some(lease), TodoState::Claimed) => lease,
-        _ => return Err(Unheld::Over(conflict("nobody has claimed it"))),
+        _ => return Err(Unheld::Over(conflict(unclaimed(todo)))),
     };
     if worker.key.is_none() && token.is_none() {
         // A person at the board ends what a claimant does not; one who shows a token speaks of that
