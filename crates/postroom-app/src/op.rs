@@ -1,4 +1,8 @@
 //! One file per operation: its input, its output, its function and its row.
+//!
+//! A module that is no operation has what several share: `composing` and `sending` mail on its way
+//! out, `drafting` drafts, `document_sessions` saved documents, `listing` who may be written to,
+//! `reading` messages and threads, `ruling` routing rules, `sourcing` sources, `working` todos.
 
 pub mod address_add;
 pub mod address_retire;
@@ -20,6 +24,8 @@ pub mod get_webhook_event;
 pub mod identity_create;
 pub mod identity_get;
 pub mod identity_update;
+pub mod import_failure_list;
+pub mod import_failure_raw;
 pub mod inbound_raw;
 pub mod key_create;
 pub mod key_get;

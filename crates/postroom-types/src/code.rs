@@ -82,6 +82,7 @@ codes! {
     IdentityNotFound = "identity_not_found", 404, false, 1, "There is no such identity.", "Call mail_list_identities and use an id or address from it.";
     IdentityOwnerRequired = "identity_owner_required", 409, false, 1, "Nobody answers for this identity.", "Give the identity an owner first: identity_update with owner {\"name\",\"email\"}, or `postroom identity update --as ADDRESS --owner JSON`.";
     IdentityPaused = "identity_paused", 409, false, 1, "The identity is paused.", "Ask whoever runs the workspace: identity_update with a key of the tenant makes it active again.";
+    ImportFailureNotFound = "import_failure_not_found", 404, false, 1, "There is no such failed import, or its bytes were not kept.", "Take failures that are kept from import_failure_list.";
     InternalError = "internal_error", 500, true, 2, "Something failed inside; it was logged under the request id.", "Try once more; if it fails again, report the request id.";
     InvalidArgument = "invalid_argument", 400, false, 2, "An argument is not valid.", "Correct the argument that is named.";
     InvalidExpression = "invalid_expression", 400, false, 2, "The rule's expression cannot be read.", "Correct the expression at details.position.";

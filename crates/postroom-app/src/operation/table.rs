@@ -50,6 +50,8 @@ pub const TABLE: &[Operation] = &[
     op::send_test::ROW,
     op::document_reference::ROW,
     op::inbound_raw::ROW,
+    op::import_failure_list::ROW,
+    op::import_failure_raw::ROW,
     op::message_raw::ROW,
     op::attachment_raw::ROW,
     op::upload_create::ROW,

@@ -8,7 +8,7 @@ use postroom_app::{
     room::{ArchiveMail, Retention, RoomOptions, WebhookRequest},
     transport::TransportOptions,
 };
-use postroom_core::Recipient;
+use postroom_core::{Command, RawMail, Recipient, RecordImportFailure};
 use postroom_net::{
     egress::{Egress, EgressPolicy},
     smtp::send::{RelayOptions, Security},
@@ -43,6 +43,7 @@ pub(crate) struct Ids {
     pub(crate) thread: String,
     pub(crate) attachment: String,
     pub(crate) event: u64,
+    pub(crate) import_failure: u64,
     pub(crate) todos: Todos,
     pub(crate) source: String,
     /// The token of its address, and its secret.
@@ -222,6 +223,7 @@ async fn mailbox(room: &Room, operator: &Actor, actor: &Actor, address: &str) ->
         attachment: text(&seen["attachments"][0]["id"]),
         message,
         event,
+        import_failure: import_failure(room, actor, id).await,
         todos: todos(room, actor, address, event).await,
         spare_source: source(room, actor, address).await.id,
         issued_source: issued_source(room, actor, address).await,
@@ -244,6 +246,25 @@ async fn mailbox(room: &Room, operator: &Actor, actor: &Actor, address: &str) ->
         session: session(room, actor, id).await,
     };
     (ids, text(&key["secret"]))
+}
+
+/// Notes a mail that an import could not take in, with its bytes; gives its number.
+async fn import_failure(room: &Room, actor: &Actor, identity: IdentityId) -> u64 {
+    let failed = RecordImportFailure {
+        tenant: actor.tenant.expect("a tenant"),
+        identity,
+        location: format!("/mail/{identity}.eml"),
+        reason: "larger than the limit".to_owned(),
+        raw: Some(RawMail::new(
+            format!("Subject: {CANARY}\r\n\r\n{CANARY} {identity}").into_bytes(),
+        )),
+    };
+    room.store()
+        .transact(Command::RecordImportFailure(failed))
+        .await
+        .expect("noted");
+    let listed = ok(room, actor, "import_failure_list", json!({})).await;
+    listed["data"][0]["failure_id"].as_u64().expect("a number")
 }
 
 /// Sends a mail and waits until a transport was tried and it is in a state.
@@ -482,6 +503,7 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "mail_get_attachment_text" | "attachment_raw" => {
             json!({"identity": identity, "message_id": ids.message, "attachment_id": ids.attachment})
         }
+        "import_failure_raw" => json!({"failure_id": ids.import_failure}),
         "mail_search_contacts" => json!({"identity": identity, "q": "mia"}),
         "mail_wait" => {
             json!({"identity": identity, "timeout_seconds": 1, "since": "2020-01-01T00:00:00Z"})
@@ -536,8 +558,12 @@ pub(crate) fn arguments(name: &str, ids: &Ids) -> Value {
         "session_get" => json!({"session_id": ids.session}),
         "session_put" => json!({"session_id": ids.session, "etag": "1", "document": document()}),
         "send_test" => json!({"identity": identity, "session_id": ids.session}),
-        "mail_get_usage" | "outbox_list" | "policy_get" | "suppression_list"
-        | "list_entry_list" => {
+        "mail_get_usage"
+        | "outbox_list"
+        | "policy_get"
+        | "suppression_list"
+        | "list_entry_list"
+        | "import_failure_list" => {
             json!({})
         }
         "mail_send" => json!({

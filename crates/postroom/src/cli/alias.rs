@@ -166,6 +166,18 @@ const CONTACTS: View = View::Table(
     ],
 );
 
+const IMPORT_FAILURES: View = View::Table(
+    "/data",
+    &[
+        ("ID", "/failure_id"),
+        ("AT", "/at"),
+        ("BYTES", "/size"),
+        ("KEPT", "/kept"),
+        ("WHY", "/reason"),
+        ("FROM", "/location"),
+    ],
+);
+
 const OUTBOX: View = View::Table(
     "/data",
     &[
@@ -406,6 +418,20 @@ pub(crate) const VERBS: &[Verb] = &[
         view: View::Fields,
     },
     Verb {
+        words: &["import-failure", "list"],
+        about: "List mail that an import could not take in, and why",
+        calls: &[one("import_failure_list")],
+        positional: &[],
+        view: IMPORT_FAILURES,
+    },
+    Verb {
+        words: &["import-failure", "raw"],
+        about: "Write the bytes of such mail, if they were kept, to standard output",
+        calls: &[one("import_failure_raw")],
+        positional: &["failure_id"],
+        view: View::Fields,
+    },
+    Verb {
         words: &["attachment"],
         about: "Write the bytes of a file that a message carries to standard output",
         calls: &[one("attachment_raw")],
@@ -568,10 +594,11 @@ pub(crate) mod used {
 pub(crate) const GROUPS: &[(&str, &str)] = &[
     ("event", "What arrived, as it was received"),
     ("identity", "Mailboxes"),
+    ("import-failure", "Mail that imports could not take in"),
     ("key", "API keys"),
     ("queue", "Queues of work"),
     ("source", "Ways in for events"),
-    ("tenant", "Workspaces"),
+    ("tenant", "Tenants: workspaces apart from each other"),
     ("todo", "Work: claimed under leases, tried again, finished"),
 ];
 

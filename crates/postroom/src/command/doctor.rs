@@ -248,7 +248,7 @@ fn show(
                 count("failed_events")
             ),
         ),
-        ("not imported", count("import_failures").to_string()),
+        ("not imported", not_imported(count("import_failures"))),
         ("index", index),
         ("transport", transport(status)),
         (
@@ -269,6 +269,13 @@ fn show(
             terminal.dim(&format!("{:<13}", "configured")),
             changed.join(", ")
         ));
+    }
+}
+
+fn not_imported(count: u64) -> String {
+    match count {
+        0 => "0".to_owned(),
+        count => format!("{count}; `postroom import-failure list` names them"),
     }
 }
 

@@ -158,7 +158,11 @@ impl Sample {
             // Names a document that another sample saved; the tests of documents do.
             "session_get" => vec![],
             "send_test" => vec![json!({"identity": mailbox, "document": letter()})],
-            "mail_get_usage" | "policy_get" | "suppression_list" | "list_entry_list" => {
+            "mail_get_usage"
+            | "policy_get"
+            | "suppression_list"
+            | "list_entry_list"
+            | "import_failure_list" => {
                 vec![json!({})]
             }
             "mail_send" => vec![
