@@ -37,4 +37,4 @@ pub use feed::{FeedPosition, Wake};
 pub use scope::{PlatformScope, WorkerScope};
 pub use seal::SealedFor;
 pub use secret::Subkeys;
-pub use store::{Clock, DatabaseInfo, DatabaseKind, Store, StoreOptions};
+pub use store::{Clock, DatabaseInfo, DatabaseKind, LOCK_FILE, Store, StoreOptions};

@@ -64,6 +64,9 @@ pub struct DatabaseInfo {
     pub durability: String,
 }
 
+/// The file whose lock says who owns a data folder; a folder with one in it is a data folder.
+pub const LOCK_FILE: &str = "postroom.lock";
+
 /// The store. Cheap to clone; all clones are one store.
 #[derive(Clone)]
 pub struct Store {
@@ -461,7 +464,7 @@ fn lock_folder(data_dir: &Path) -> Result<File, StoreError> {
         .create(true)
         .truncate(false)
         .write(true)
-        .open(data_dir.join("postroom.lock"))
+        .open(data_dir.join(LOCK_FILE))
         .map_err(wrong)?;
     match file.try_lock() {
         Ok(()) => Ok(file),

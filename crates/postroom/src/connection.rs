@@ -9,7 +9,7 @@ use postroom_app::{
     operation::{self, OWN_MAILBOX, ScopeRule, Surface},
     room::{OpenError, RoomOptions},
 };
-use postroom_store::StoreError;
+use postroom_store::{LOCK_FILE, StoreError};
 use postroom_types::{ErrorCode, Level, Secret, TenantId};
 use serde_json::{Map, Value, json};
 
@@ -123,7 +123,7 @@ pub(crate) fn missing_folder(data: &Path) -> Trouble {
 /// Whether a folder was ever opened by a room. One with other files in it was not: a command that
 /// reads makes nothing in it. With a database elsewhere the folder may be new.
 pub(crate) fn holds_data(config: &Config) -> bool {
-    let kept = ["postroom.lock", "postroom.sqlite"];
+    let kept = [LOCK_FILE, "postroom.sqlite"];
     let was_opened = kept.iter().any(|name| config.data.join(name).exists());
     was_opened || (config.database_url.is_some() && config.data.is_dir())
 }

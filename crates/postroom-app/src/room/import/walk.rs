@@ -12,6 +12,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use postroom_store::LOCK_FILE;
 use postroom_types::{Timestamp, limit::RAW_MAIL_BYTES};
 
 use super::mbox::{Entry, Mbox, is_header_line};
@@ -349,8 +350,12 @@ fn read_one(step: &Step, meta: &fs::Metadata) -> Result<RawItem, FailureReason> 
     })
 }
 
-/// What stands in a folder: for a Maildir the mails of `new` and `cur` and its subfolders.
+/// What stands in a folder: for a Maildir the mails of `new` and `cur` and its subfolders. A data
+/// folder of ours holds mail that was taken in already, and files that come and go.
 fn list(folder: &Path) -> Result<Vec<Step>, FailureReason> {
+    if folder.join(LOCK_FILE).exists() {
+        return Ok(Vec::new());
+    }
     let is_maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
     let in_maildir = matches!(
         folder.file_name().and_then(|name| name.to_str()),
@@ -553,6 +558,8 @@ mod tests {
         put(&root.join("a/b/2"), MAIL);
         put(&root.join("a/notes.md"), "# Notes\n\nnothing\n");
         put(&root.join("a/empty.eml"), "");
+        put(&root.join("data").join(LOCK_FILE), "");
+        put(&root.join("data/blobs/mail"), MAIL);
         put(
             &root.join("z.mbox"),
             &format!("From x Mon Nov 30 12:00:00 2026\nStatus: RO\n{MAIL}"),
