@@ -146,6 +146,32 @@ fn a_folder_of_other_files_is_left_alone_by_what_reads_and_by_imports_that_canno
 }
 
 #[test]
+fn a_mailbox_that_is_not_there_is_answered_with_those_that_are() {
+    on_both("serve", async |served| {
+        for words in [
+            &["search", "x", "--as", "no@localhost"][..],
+            &[
+                "identity",
+                "update",
+                "--as",
+                "no@localhost",
+                "--display-name",
+                "No",
+            ],
+            &["call", "mail_list_threads", "--as", "no@localhost"],
+        ] {
+            let answer = served.command(words);
+            assert_eq!(answer.exit, 1, "{answer:?}");
+            assert!(
+                answer.err.contains("There is no mailbox no@localhost.")
+                    && answer.err.contains("agent@localhost"),
+                "{answer:?}"
+            );
+        }
+    });
+}
+
+#[test]
 fn a_query_that_cannot_be_read_names_the_position() {
     on_both("serve", async |served| {
         let answer = served.command(&["search", "from:", "--as", "agent@localhost"]);

@@ -605,10 +605,23 @@ fn a_session_that_is_given_a_mailbox_is_an_agent_of_that_mailbox() {
         ]);
         assert_eq!(unknown.exit, 1, "{unknown:?}");
         assert!(unknown.err.contains("identity_not_found"), "{unknown:?}");
+        // The mailboxes that there are.
+        assert!(
+            unknown.err.contains("claims@larkspur.example"),
+            "{unknown:?}"
+        );
         let sqlite = served.text("database") == "sqlite";
         assert!(served.stop());
         if sqlite {
             check(&spoken(&served, &words, &lines));
+            let words = ["--data", "postroom-data", "--as", "no@larkspur.example"];
+            let answers = spoken(&served, &words, &lines);
+            let told = answers.last().expect("an answer").to_string();
+            assert!(
+                told.contains("There is no mailbox no@larkspur.example.")
+                    && told.contains("claims@larkspur.example"),
+                "{told}"
+            );
         }
         let help = served.command(&["mcp", "--help"]);
         assert!(help.out.contains("--as ADDRESS binds it"), "{help:?}");
