@@ -3,6 +3,7 @@
 
 mod branches;
 mod held;
+mod keyed;
 mod keys;
 mod kind;
 mod looped;

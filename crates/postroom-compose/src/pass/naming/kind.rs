@@ -3,6 +3,7 @@
 use super::{
     Parent,
     held::holds_children,
+    keyed::key_typed,
     keys::{camel, told},
     particulars::{level_words, particulars},
     shown::{is_condition, is_inverse},
@@ -33,31 +34,15 @@ const TYPE_KEYS: &[&str] = &[
 
 /// Gives the block its type under our name.
 pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
-    if !object.has("type") {
-        let known = |node: &Node| {
-            node.as_str().is_some_and(|name| {
-                grammar::block(name).is_some() || grammar::alias(name).is_some()
-            })
-        };
-        let spelled = |key: &str| camel(key.trim_start_matches(['_', '@', '$']));
-        let named = TYPE_KEYS.iter().find_map(|name| {
-            let found = object
-                .0
-                .iter()
-                .find(|(key, node)| spelled(key) == *name && known(node))?;
-            Some(found.0.clone())
-        });
-        if let Some(key) = named
-            && let Some(node) = object.remove(&key)
-        {
-            told(&key, "type", "a block", node.origin, pass);
-            object.put("type", node);
-        }
-    }
+    under_type(object, pass);
     key_typed(object, pass);
     let written = match object.find("type") {
         Some(node) => match node.as_str() {
-            Some(text) => Some(text.to_owned()),
+            // Of a name like news-modules-text the last part tells.
+            Some(text) => Some(match text.rsplit_once("-modules-") {
+                Some((_, last)) => last.to_owned(),
+                None => text.to_owned(),
+            }),
             None => {
                 let message = format!("type is a string, not {}.", node.what());
                 pass.findings.report(Code::SchemaType, node.origin, message);
@@ -66,118 +51,27 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
         },
         None => None,
     };
-    // Of a name like news-modules-text the last part tells.
-    let last = written
-        .as_deref()
-        .and_then(|name| name.rsplit_once("-modules-"))
-        .map(|(_, last)| last.to_owned());
-    let written = last.or(written);
-    // A profile that is called by its network.
-    if parent.is_some_and(|row| row.name == "social")
-        && let Some(name) = written.as_deref()
-        && grammar::block(name).is_none()
-        && grammar::alias(name).is_none()
-        && !object.has("network")
-        && let Some(node) = object.remove("type")
-    {
-        told("type", "network", "socialItem", node.origin, pass);
-        object.put("network", node);
-        object.put("type", Node::string(at, "socialItem"));
+    let written = written.as_deref();
+    if network_typed(object, written, at, parent, pass) {
         return;
     }
-    let found = match written.as_deref() {
+    let found = match written {
         Some(name) => match grammar::block(name).map(|row| row.name) {
             Some(name) => Some(name),
             None => grammar::alias(name).or_else(|| near(name)),
         },
         None => guess(object, parent),
     };
-    let Some(mut found) = found else {
+    let Some(found) = found else {
         if written.is_none() {
             pass.findings
                 .report(Code::SchemaMissing, at, "The block has no type.");
         }
         return;
     };
-    // HTML that holds blocks is no HTML.
-    let listed = object
-        .find("children")
-        .is_some_and(|node| node.as_array().is_some());
-    if found == "raw" && listed {
-        found = if parent.is_none() { "body" } else { "section" };
-    }
-    // A row that holds no cells, outside a table, is what others call a section.
-    let in_table = parent.is_some_and(|row| matches!(row.name, "table" | "row"));
-    if found == "row" && !in_table && !holds_cells(object) {
-        found = "section";
-    }
-    // A grid of things with titles or pictures is no table.
-    let grid = written
-        .as_deref()
-        .is_some_and(|name| name.eq_ignore_ascii_case("grid"));
-    if found == "table" && grid && holds_things(object) {
-        found = "section";
-    }
-    // A call to action with words of its own is a band with a button in it.
-    let called = written.as_deref().is_some_and(|name| {
-        matches!(
-            name.to_ascii_lowercase().as_str(),
-            "cta" | "calltoaction" | "call-to-action" | "cta-section" | "ctablock"
-        )
-    });
-    if found == "button" && called && is_band(object) {
-        found = "section";
-    }
-    // Small print that holds blocks is one too.
-    let holds_blocks = object
-        .find("children")
-        .and_then(Node::as_array)
-        .is_some_and(|list| {
-            list.iter().any(|child| {
-                child.kind().is_some_and(|kind| {
-                    !matches!(kind, "text" | "link" | "var" | "br" | "if" | "a" | "span")
-                })
-            })
-        });
-    if found == "footer" && holds_blocks {
-        found = "section";
-    }
-    // What is a box in HTML holds blocks, or is words.
-    let boxed = written.as_deref().is_some_and(|name| {
-        matches!(
-            name.to_ascii_lowercase().as_str(),
-            "div" | "center" | "block" | "fragment" | "article" | "main"
-        )
-    });
-    if boxed && !holds_children(object) {
-        let words = ["text", "content", "children", "html", "value"]
-            .iter()
-            .any(|key| object.string(key).is_some());
-        if words {
-            found = "text";
-        }
-    }
-    // Of a header one is a heading, another a band.
-    if found == "section"
-        && written
-            .as_deref()
-            .is_some_and(|name| name.eq_ignore_ascii_case("header"))
-        && is_heading(object)
-    {
-        found = "heading";
-    }
-    if found == "if"
-        && written
-            .as_deref()
-            .is_some_and(|name| name.eq_ignore_ascii_case("unless"))
-    {
-        let shown = object
-            .0
-            .iter_mut()
-            .find(|(key, node)| is_condition(key, node) && !is_inverse(key));
-        if let Some((key, _)) = shown {
-            "unless".clone_into(key);
-        }
+    let found = by_content(found, written, object, parent);
+    if found == "if" && written.is_some_and(|name| name.eq_ignore_ascii_case("unless")) {
+        turn_round(object);
     }
     if found == "heading" {
         level_words(object);
@@ -185,20 +79,142 @@ pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &
     if object.string("type") == Some(found) {
         return;
     }
-    let was = written.as_deref().unwrap_or("nothing");
+    let was = written.unwrap_or("nothing");
     particulars(object, was, at);
+    let code = if written.is_some() {
+        Code::BlockUnknown
+    } else {
+        Code::SchemaMissing
+    };
     pass.findings.mend(
-        if written.is_some() {
-            Code::BlockUnknown
-        } else {
-            Code::SchemaMissing
-        },
+        code,
         at,
         format!("The block's type is {was}, which we call {found}."),
         "alias",
         format!("{was} to {found}"),
     );
     object.put("type", Node::string(at, found));
+}
+
+/// Puts a type that stands under another key under `type`.
+fn under_type(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    if object.has("type") {
+        return;
+    }
+    let known = |node: &Node| {
+        node.as_str()
+            .is_some_and(|name| grammar::block(name).is_some() || grammar::alias(name).is_some())
+    };
+    let spelled = |key: &str| camel(key.trim_start_matches(['_', '@', '$']));
+    let named = TYPE_KEYS.iter().find_map(|name| {
+        let found = object
+            .0
+            .iter()
+            .find(|(key, node)| spelled(key) == *name && known(node))?;
+        Some(found.0.clone())
+    });
+    if let Some(key) = named
+        && let Some(node) = object.remove(&key)
+    {
+        told(&key, "type", "a block", node.origin, pass);
+        object.put("type", node);
+    }
+}
+
+/// Makes a profile of what is called by its network; false when it is none.
+fn network_typed(
+    object: &mut Object,
+    written: Option<&str>,
+    at: Origin,
+    parent: Parent,
+    pass: &mut Pass<'_, '_>,
+) -> bool {
+    let in_social = parent.is_some_and(|row| row.name == "social");
+    let named = written
+        .is_some_and(|name| grammar::block(name).is_none() && grammar::alias(name).is_none());
+    if !in_social || !named || object.has("network") {
+        return false;
+    }
+    let Some(node) = object.remove("type") else {
+        return false;
+    };
+    told("type", "network", "socialItem", node.origin, pass);
+    object.put("network", node);
+    object.put("type", Node::string(at, "socialItem"));
+    true
+}
+
+/// The type that is meant where a name has several meanings and what the block holds tells which.
+fn by_content(
+    found: &'static str,
+    written: Option<&str>,
+    object: &Object,
+    parent: Parent,
+) -> &'static str {
+    let name = written.map(str::to_ascii_lowercase).unwrap_or_default();
+    let children = object.find("children").and_then(Node::as_array);
+    match found {
+        // HTML that holds blocks is no HTML.
+        "raw" if children.is_some() => {
+            if parent.is_none() {
+                "body"
+            } else {
+                "section"
+            }
+        }
+        // A row that holds no cells, outside a table, is what others call a section.
+        "row"
+            if !parent.is_some_and(|parent| matches!(parent.name, "table" | "row"))
+                && !holds_cells(object) =>
+        {
+            "section"
+        }
+        // A grid of things with titles or pictures is no table.
+        "table" if name == "grid" && holds_things(object) => "section",
+        // A call to action with words of its own is a band with a button in it.
+        "button"
+            if matches!(
+                name.as_str(),
+                "cta" | "calltoaction" | "call-to-action" | "cta-section" | "ctablock"
+            ) && is_band(object) =>
+        {
+            "section"
+        }
+        // Small print that holds blocks is one too.
+        "footer" if children.is_some_and(|list| list.iter().any(is_no_span)) => "section",
+        // Of a header one is a heading, another a band.
+        "section" if name == "header" && is_heading(object) => "heading",
+        // What is a box in HTML holds blocks, or is words.
+        _ if matches!(
+            name.as_str(),
+            "div" | "center" | "block" | "fragment" | "article" | "main"
+        ) && !holds_children(object)
+            && ["text", "content", "children", "html", "value"]
+                .iter()
+                .any(|key| object.string(key).is_some()) =>
+        {
+            "text"
+        }
+        found => found,
+    }
+}
+
+/// Whether a child is a block that small print does not take as words.
+fn is_no_span(child: &Node) -> bool {
+    child
+        .kind()
+        .is_some_and(|kind| !matches!(kind, "text" | "link" | "var" | "br" | "if" | "a" | "span"))
+}
+
+/// Gives the condition of an `unless` its own name, which says that the opposite is meant.
+fn turn_round(object: &mut Object) {
+    let shown = object
+        .0
+        .iter_mut()
+        .find(|(key, node)| is_condition(key, node) && !is_inverse(key));
+    if let Some((key, _)) = shown {
+        "unless".clone_into(key);
+    }
 }
 
 /// The type whose name is a slip away.
@@ -215,101 +231,6 @@ fn near(name: &str) -> Option<&'static str> {
             .copied();
         grammar::nearest(name, others).and_then(grammar::alias)
     })
-}
-
-/// A block whose type is a key that holds all of it: `{"button": {"label": "Go"}}`.
-fn key_typed(object: &mut Object, pass: &mut Pass<'_, '_>) {
-    const TYPES: &[&str] = &[
-        "body", "section", "column", "panel", "hero", "heading", "button", "image", "divider",
-        "spacer", "list", "table", "quote", "video", "social", "menu", "code", "footer", "text",
-    ];
-    const TAGS: &[(&str, &str)] = &[
-        ("h1", "heading"),
-        ("h2", "heading"),
-        ("h3", "heading"),
-        ("h4", "heading"),
-        ("h5", "heading"),
-        ("h6", "heading"),
-        ("p", "text"),
-        ("paragraph", "text"),
-        ("small", "text"),
-        ("ul", "list"),
-        ("ol", "list"),
-        ("hr", "divider"),
-        ("br", "spacer"),
-        ("img", "image"),
-        ("blockquote", "quote"),
-        ("pre", "code"),
-    ];
-    if object.has("type") {
-        return;
-    }
-    let only = object.0.len() == 1;
-    let found = object.0.iter().find_map(|(key, node)| {
-        let kind = TYPES
-            .iter()
-            .find(|kind| key.eq_ignore_ascii_case(kind))
-            .copied();
-        // A tag of HTML says what it is only where nothing stands beside it.
-        let tag = || {
-            TAGS.iter()
-                .find(|(tag, _)| only && tag == key)
-                .map(|(_, kind)| *kind)
-        };
-        let named = kind.is_some();
-        let kind = kind.or_else(tag)?;
-        let fits = match &node.value {
-            Value::Object(inner) => {
-                only && !inner.has("type") && !inner.has("md") && kind != "text"
-                    || only && inner.has("text")
-            }
-            Value::Array(_) => only && matches!(kind, "list" | "section" | "column" | "body"),
-            Value::Bool(true) => only && matches!(kind, "divider" | "spacer"),
-            Value::String(_) if !named => !matches!(kind, "list" | "divider" | "spacer"),
-            Value::String(_) => {
-                let others = object.0.iter().all(|(other, _)| {
-                    other == key
-                        || grammar::block(kind).is_some_and(|row| {
-                            row.all().any(|own| {
-                                own.name == other || own.aliases.contains(&other.as_str())
-                            })
-                        })
-                });
-                others && matches!(kind, "button" | "image" | "quote" | "footer" | "code")
-            }
-            _ => false,
-        };
-        fits.then(|| (key.clone(), kind))
-    });
-    let Some((key, kind)) = found else {
-        return;
-    };
-    let Some(node) = object.remove(&key) else {
-        return;
-    };
-    let at = node.origin;
-    told(&key, "type", "a block", at, pass);
-    match node.value {
-        Value::Object(inner) => {
-            for (key, node) in inner.0 {
-                object.put(&key, node);
-            }
-        }
-        Value::Array(_) => object.put("children", node),
-        Value::String(_) => {
-            let own =
-                grammar::block(kind).and_then(|row| row.attributes.iter().find(|own| own.required));
-            object.put(own.map_or("text", |own| own.name), node);
-        }
-        _ => {}
-    }
-    // Of a tag the level and the marker of a list are in the name.
-    let name = if kind == "button" || grammar::alias(&key) != Some(kind) {
-        kind
-    } else {
-        key.as_str()
-    };
-    object.put("type", Node::string(at, name));
 }
 
 /// Whether a call to action says more than its button does.
