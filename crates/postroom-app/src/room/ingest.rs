@@ -102,11 +102,26 @@ async fn round(
     let next = (last.tenant_id, last.id);
     let tenants: BTreeSet<TenantId> = events.iter().map(|event| event.tenant_id).collect();
     sources.refresh(room, &tenants).await?;
-    let filings = tokens::filings(room, &events).await?;
+    let mut prepared = prepare_all(room, sources, &events).await?;
+    // Before the messages are in: a crash between the two repeats what a report says, and it says the
+    // same again.
+    tell_fates(room, &events, &mut prepared).await?;
+    store(room, &events, prepared).await?;
+    *after = Some(next);
+    Ok(events.len())
+}
+
+/// Reads the mail of each event and makes the command that takes it in, on all cores.
+async fn prepare_all(
+    room: &Room,
+    sources: &MailSources,
+    events: &[EventRow],
+) -> Result<Vec<Prepared>, StoreError> {
+    let filings = tokens::filings(room, events).await?;
     let mut filings = filings.into_iter();
     let lanes = std::thread::available_parallelism().map_or(2, usize::from);
     let mut prepared = Vec::with_capacity(events.len());
-    for some in read_together(&events) {
+    for some in read_together(events) {
         let Some(first) = some.first() else { continue };
         let bytes = read::kept_bytes(&room.store, &room.workers, first.tenant_id, some).await?;
         let ready = some
@@ -137,20 +152,36 @@ async fn round(
             prepared.extend(done.await.map_err(|_| StoreError::Unavailable)?);
         }
     }
-    // Before the messages are in: a crash between the two repeats what a report says, and it says the
-    // same again.
-    let told = events.iter().zip(&mut prepared);
+    Ok(prepared)
+}
+
+/// Records what reports among the mails say of mail that was sent, and marks those that did.
+async fn tell_fates(
+    room: &Room,
+    events: &[EventRow],
+    prepared: &mut [Prepared],
+) -> Result<(), StoreError> {
+    let told = events.iter().zip(&mut *prepared);
     let told: Vec<_> = told
         .filter_map(|(event, prepared)| Some((event, prepared.report.take()?)))
         .collect();
     let matched = reports::record(room, told).await?;
-    for (event, prepared) in events.iter().zip(&mut prepared) {
+    for (event, prepared) in events.iter().zip(prepared) {
         if matched.contains(&(event.tenant_id, event.id))
             && let Command::Ingest(ingest) = &mut prepared.command
         {
             ingest.draft.doc.tells_fate = true;
         }
     }
+    Ok(())
+}
+
+/// Makes the messages, hands their texts to the index, and notes which became none.
+async fn store(
+    room: &Room,
+    events: &[EventRow],
+    prepared: Vec<Prepared>,
+) -> Result<(), StoreError> {
     let (commands, docs): (Vec<_>, Vec<_>) = prepared
         .into_iter()
         .map(|prepared| (prepared.command, prepared.doc))
@@ -180,8 +211,7 @@ async fn round(
     if !failures.is_empty() {
         room.store.transact_all(failures).await?;
     }
-    *after = Some(next);
-    Ok(events.len())
+    Ok(())
 }
 
 /// Runs of events of one tenant whose bytes are read in one go, each with at least one event.
