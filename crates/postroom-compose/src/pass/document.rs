@@ -157,8 +157,47 @@ pub(crate) fn shape(root: &mut Node, pass: &mut Pass<'_, '_>) {
     around::words_only(object, pass);
     variables_list(object, pass);
     find_body(object, at, pass);
+    ground_of_body(object, pass);
     meta::out_of_body(object, pass);
     around::bring_in(object, pass);
+}
+
+/// The ground of the body is the theme's.
+fn ground_of_body(object: &mut Object, pass: &mut Pass<'_, '_>) {
+    let Some(body) = object.find_mut("root").and_then(Node::as_object_mut) else {
+        return;
+    };
+    let key = [
+        "bg",
+        "background",
+        "backgroundColor",
+        "background_color",
+        "background-color",
+    ]
+    .into_iter()
+    .find(|key| body.string(key).is_some());
+    let Some((key, ground)) = key.and_then(|key| Some((key, body.remove(key)?))) else {
+        return;
+    };
+    let at = ground.origin;
+    if !object.has("theme") {
+        object.put("theme", Node::new(at, Value::Object(Object::default())));
+    }
+    let theme = object.find_mut("theme").and_then(Node::as_object_mut);
+    if let Some(theme) = theme
+        && !["background", "backgroundColor", "bg"]
+            .iter()
+            .any(|key| theme.has(key))
+    {
+        theme.put("background", ground);
+    }
+    pass.findings.mend(
+        Code::SchemaUnknownKey,
+        at,
+        "What is around the content has the theme's background.",
+        "key.alias",
+        format!("{key} of the body to theme.background"),
+    );
 }
 
 /// What a mail is for, under the name of a type.

@@ -6,6 +6,7 @@ mod held;
 mod keyed;
 mod keys;
 mod kind;
+mod looks;
 mod looped;
 mod particulars;
 mod parts;
@@ -49,6 +50,7 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
         return Adopted::default();
     };
     lower(object, "The block", pass);
+    looks::css(object, pass);
     flatten(object, pass);
     name_type(object, at, parent, pass);
     let Some(row) = object.string("type").and_then(grammar::block) else {
@@ -58,6 +60,7 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
         repeated::around(node, row, pass);
         return block(node, parent, pass);
     }
+    looks::measures(object, row, pass);
     screens::hide_on(object, row, pass);
     inline_condition(object, row, pass);
     condition_key(object, row, pass);
@@ -66,6 +69,7 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     keys::own_name(object, row, pass);
     children_keys(object, row, pass);
     if row.name == "table" {
+        looks::header_row(object, row, pass);
         tables::rows_of(object, at, pass);
     }
     parts::nested_items(object, row, pass);

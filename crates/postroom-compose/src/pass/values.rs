@@ -26,6 +26,7 @@ use crate::{
     grammar::{self, Attribute, Default, Form},
     issue::Code,
     model::Color,
+    notation,
 };
 
 /// Checks the values of the document and of every block.
@@ -164,7 +165,10 @@ fn missed(
             || is_block && naming::restricts(key, node)
         {
             Some(Missed::Condition)
-        } else if adopt::says_something(key, node) || owner == "meta" && is_told(key, node) {
+        } else if matches!(owner, "list" | "table" | "menu" | "social") && names_a_list(node)
+            || adopt::says_something(key, node)
+            || owner == "meta" && is_told(key, node)
+        {
             Some(Missed::Words)
         } else if adopt::is_target(key, node)
             && !matches!(owner, "meta" | "the document")
@@ -208,6 +212,17 @@ fn missed(
         missed.push((key, node));
     }
     missed
+}
+
+/// Whether a value is a variable and nothing else, which beside a list can only be what it shows.
+fn names_a_list(node: &Node) -> bool {
+    node.as_str().is_some_and(|text| {
+        let inner = text
+            .trim()
+            .strip_prefix("{{")
+            .and_then(|text| text.strip_suffix("}}"));
+        inner.is_some_and(|inner| notation::is_path(inner.trim()))
+    })
 }
 
 /// Why what stands under no known key would be missed.

@@ -21,7 +21,9 @@ const TECHNICAL: &[&str] = &[
     "array",
     "backdropColor",
     "data-if",
+    "equals",
     "forEach",
+    "over",
     "hideIf",
     "listType",
     "repeat",
@@ -138,6 +140,7 @@ const LEFT: &[&str] = &[
     "112-i18n-keys",
     "117-two-roots",
     "129-product-lists",
+    "146-sections-of-content",
 ];
 
 fn drafts() -> Vec<(String, String)> {

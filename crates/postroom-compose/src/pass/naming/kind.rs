@@ -5,6 +5,7 @@ use super::{
     held::holds_children,
     keyed::key_typed,
     keys::{camel, told},
+    looks,
     particulars::{level_words, particulars},
     shown::{is_condition, is_inverse},
 };
@@ -36,6 +37,9 @@ const TYPE_KEYS: &[&str] = &[
 pub(super) fn name_type(object: &mut Object, at: Origin, parent: Parent, pass: &mut Pass<'_, '_>) {
     under_type(object, pass);
     key_typed(object, pass);
+    if looks::heading_variant(object) {
+        told("variant", "level", "a heading", at, pass);
+    }
     let written = match object.find("type") {
         Some(node) => match node.as_str() {
             // Of a name like news-modules-text the last part tells.
