@@ -205,6 +205,16 @@ impl Dice {
             "gradient",
             "attrs",
             "poster",
+            "repeat",
+            "elseif",
+            "showOn",
+            "ordered",
+            "span",
+            "variant",
+            "hasHeader",
+            "spans",
+            "button_text",
+            "background",
         ];
         let mut block = Map::new();
         if self.below(12) > 0 {
@@ -264,6 +274,10 @@ impl Dice {
             "\\",
             "{{{ a }}}",
             "\\\\{{ a }}",
+            "{{#if a}}x{{else}}y{{/if}}",
+            "a && !b or c.length > 0",
+            "x in a.b",
+            "color: red; font-size: 14px",
         ];
         match self.below(if depth == 0 { 6 } else { 9 }) {
             0 => Value::Null,
