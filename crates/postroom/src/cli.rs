@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Inspect(Inspect),
     #[command(flatten)]
     Document(crate::command::document::Document),
-    /// Ask whether this server would dial a URL that somebody gives it
+    /// Say whether this server would dial a URL: `egress check URL`
     #[command(subcommand)]
     Egress(Egress),
     /// Ways in for events

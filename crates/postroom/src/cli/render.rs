@@ -362,16 +362,60 @@ fn fields(terminal: Terminal, answer: &Value) {
         return;
     };
     let width = object.keys().map(String::len).max().unwrap_or(0);
-    for (name, value) in object {
-        let shown = match value {
-            Value::Object(_) => value.to_string(),
-            Value::Array(items) if items.iter().any(Value::is_object) => value.to_string(),
-            value => cell(Some(value)),
-        };
+    let line = |name: &str, shown: &str| {
         terminal.line(&format!(
             "{}  {}",
             terminal.dim(&format!("{name:<width$}")),
-            plain_lines(&shown)
+            plain_lines(shown)
         ));
+    };
+    for (name, value) in object {
+        match value {
+            Value::String(text) if text.is_empty() => {}
+            // What has parts shows one part, or one thing, a line.
+            Value::Object(parts) if !parts.is_empty() => {
+                let mut name = name.as_str();
+                for (part, value) in parts {
+                    line(name, &format!("{part}: {}", short(value)));
+                    name = "";
+                }
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                let mut name = name.as_str();
+                for item in items {
+                    line(name, &short(item));
+                    name = "";
+                }
+            }
+            value => line(name, &cell(Some(value))),
+        }
     }
+}
+
+/// A value in one line: of an object what its keys say, without those that say nothing.
+fn short(value: &Value) -> String {
+    let Some(object) = value.as_object() else {
+        return match value {
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                let items: Vec<String> = items.iter().map(short).collect();
+                items.join("; ")
+            }
+            value => cell(Some(value)),
+        };
+    };
+    let parts: Vec<String> = object
+        .iter()
+        .filter(|(_, value)| match value {
+            Value::Null => false,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(parts) => !parts.is_empty(),
+            _ => true,
+        })
+        .map(|(key, value)| match value {
+            Value::Object(_) => format!("{key} ({})", short(value)),
+            value => format!("{key} {}", short(value)),
+        })
+        .collect();
+    parts.join(", ")
 }
