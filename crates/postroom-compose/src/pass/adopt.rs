@@ -71,9 +71,15 @@ pub(crate) fn adopt(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>
             None if holds_blocks && is_blocks(node) => Some(blocks_of(node)),
             None => None,
         };
-        let Some(found) = found.filter(|found| !found.is_empty()) else {
+        let Some(mut found) = found.filter(|found| !found.is_empty()) else {
             continue;
         };
+        // Who signs says more than words: name, title, company.
+        if plain(&key) == "signature" && node.as_object().is_some_and(|node| !node.has("type")) {
+            for block in found.iter_mut().filter_map(Node::as_object_mut) {
+                block.put("type", Node::string(node.origin, "signature"));
+            }
+        }
         let at = node.origin;
         object.remove(&key);
         if found.iter().any(|node| node.kind() == Some("button")) {
@@ -240,7 +246,7 @@ fn facts(node: &Node) -> Option<Vec<Node>> {
                 && items.iter().all(|item| {
                     item.as_object().is_some_and(|object| {
                         !object.has("type")
-                            && object.0.len() == 2
+                            && (2..=4).contains(&object.0.len())
                             && object.0.iter().all(|(_, node)| scalar(node))
                     })
                 })

@@ -55,6 +55,7 @@ const WRAPPERS: &[&str] = &[
     "doc",
     "emailDocument",
     "email_document",
+    "attributes",
 ];
 
 /// How many objects around a document are taken off.
@@ -103,13 +104,19 @@ fn unwrap_once(root: &mut Node, pass: &mut Pass<'_, '_>) -> bool {
     let is_document = |node: &Node| {
         node.as_object().is_some_and(|inner| {
             let parts = ["root", "html", "markdown"].iter().chain(BODIES);
-            let wrapped = ["document", "email", "emailDocument", "email_document"]
-                .iter()
-                .any(|key| {
-                    inner
-                        .find(key)
-                        .is_some_and(|node| node.as_object().is_some())
-                });
+            let wrapped = [
+                "document",
+                "email",
+                "emailDocument",
+                "email_document",
+                "attributes",
+            ]
+            .iter()
+            .any(|key| {
+                inner
+                    .find(key)
+                    .is_some_and(|node| node.as_object().is_some())
+            });
             wrapped || parts.into_iter().any(|key| inner.has(key))
         }) || around::is_document_text(node)
     };

@@ -45,6 +45,7 @@ type Parent = Option<&'static BlockRow>;
 
 /// Names a block and all in it; what it said under keys that it has not stands beside it.
 fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
+    branches::switched(node, pass);
     let at = node.origin;
     let Some(object) = node.as_object_mut() else {
         return Adopted::default();
@@ -69,6 +70,7 @@ fn block(node: &mut Node, parent: Parent, pass: &mut Pass<'_, '_>) -> Adopted {
     keys::own_name(object, row, pass);
     children_keys(object, row, pass);
     if row.name == "table" {
+        looks::csv(object, row, pass);
         looks::header_row(object, row, pass);
         tables::rows_of(object, at, pass);
     }

@@ -34,6 +34,7 @@ const TECHNICAL: &[&str] = &[
     "backgroundColor",
     "bg",
     "blockType",
+    "case",
     "class",
     "block_type",
     "border-color",
@@ -59,6 +60,7 @@ const TECHNICAL: &[&str] = &[
     "marks",
     "name",
     "network",
+    "on",
     "op",
     "operator",
     "parent",
@@ -126,7 +128,6 @@ const LEFT: &[&str] = &[
     "72-receipt-object",
     "79-image-shapes",
     "81-text-object",
-    "83-if-shapes",
     "86-loop-of-list",
     "87-template-tags",
     "92-theme-words",
@@ -141,6 +142,8 @@ const LEFT: &[&str] = &[
     "117-two-roots",
     "129-product-lists",
     "146-sections-of-content",
+    "148-overlays",
+    "155-widths",
 ];
 
 fn drafts() -> Vec<(String, String)> {

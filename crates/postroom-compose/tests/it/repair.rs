@@ -71,6 +71,26 @@ fn tags_without_a_match_are_left() {
     }
 }
 
+/// A condition of a whole switch, or of a case, is never dropped with it.
+#[test]
+fn a_switch_with_more_to_say_is_left() {
+    let words = json!([{ "type": "text", "text": "Words" }]);
+    for switch in [
+        json!({ "type": "switch", "on": "plan", "visibleIf": "vip", "cases": { "a": words } }),
+        json!({ "type": "switch", "on": "plan", "cases": [{ "case": "a", "if": "vip", "then": words }] }),
+        json!({ "type": "switch", "on": "two words", "cases": { "a": words } }),
+        json!({ "type": "switch", "on": "plan", "cases": {} }),
+    ] {
+        let repaired = repair(&column(json!([switch])));
+        let left = |issue: &postroom_compose::Issue| issue.code.as_ref() == "block.unknown";
+        assert!(
+            repaired.issues.iter().any(left),
+            "{switch}: {:#?}",
+            repaired.issues
+        );
+    }
+}
+
 /// What an agent has to decide is left to it.
 #[test]
 fn what_nobody_can_know_is_left() {

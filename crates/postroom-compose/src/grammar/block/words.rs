@@ -95,6 +95,10 @@ pub(super) const TEXT: BlockRow = BlockRow {
         "em",
         "small",
         "center",
+        "bodytext",
+        "viewinbrowser",
+        "viewonline",
+        "webversion",
     ],
     common: LEAF_KEYS,
     attributes: &[
@@ -132,6 +136,7 @@ pub(super) const BUTTON: BlockRow = BlockRow {
         "actionopenurl",
         "calendarbutton",
         "addtocalendar",
+        "ctabutton",
     ],
     common: BUTTON_KEYS,
     attributes: &[

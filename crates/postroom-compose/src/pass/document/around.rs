@@ -158,7 +158,11 @@ fn brought(object: &mut Object, key: &str, pass: &mut Pass<'_, '_>) -> Option<Ve
             if !inner.has("type") {
                 let holds = ["children", "blocks", "sections", "columns", "rows"];
                 let holds = holds.iter().any(|key| inner.has(key));
-                let kind = if holds { "section" } else { kind };
+                let kind = match key {
+                    _ if holds => "section",
+                    "signature" => key,
+                    _ => kind,
+                };
                 inner.put("type", Node::string(at, kind));
             }
             vec![Node::new(at, Value::Object(inner))]

@@ -5,7 +5,8 @@ use crate::{
     draft::{Node, Object, Value},
     grammar::BlockRow,
     issue::Code,
-    pass::{Pass, values},
+    notation,
+    pass::{Pass, text, values},
 };
 
 /// Names of further branches.
@@ -49,6 +50,115 @@ pub(super) fn nest(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>)
     if let Some(rest) = rest {
         object.put("else", rest);
     }
+}
+
+/// Keys of a switch, and of a case.
+const SWITCH: &[&str] = &[
+    "type",
+    "id",
+    "on",
+    "value",
+    "var",
+    "variable",
+    "field",
+    "expression",
+    "switch",
+    "cases",
+    "default",
+    "else",
+    "otherwise",
+];
+const CASE: &[&str] = &[
+    "case", "when", "value", "is", "equals", "children", "then", "blocks", "content", "do", "body",
+];
+
+/// Makes an `if` for each case of a `switch`, one in the `else` of the other.
+pub(super) fn switched(node: &mut Node, pass: &mut Pass<'_, '_>) {
+    let at = node.origin;
+    if !node
+        .kind()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("switch"))
+    {
+        return;
+    }
+    // What else is said, a condition of the whole perhaps, has no place in what comes of it.
+    let Some(object) = node.as_object().filter(|object| {
+        object
+            .0
+            .iter()
+            .all(|(key, _)| SWITCH.contains(&key.as_str()))
+    }) else {
+        return;
+    };
+    let variable = [
+        "on",
+        "value",
+        "var",
+        "variable",
+        "field",
+        "expression",
+        "switch",
+    ]
+    .into_iter()
+    .find_map(|key| object.string(key))
+    .map(text::path_of);
+    let Some(variable) = variable.filter(|path| notation::is_path(path)) else {
+        return;
+    };
+    let cases: Option<Vec<(Node, Node)>> = match object.find("cases").map(|cases| &cases.value) {
+        Some(Value::Object(cases)) => Some(
+            cases
+                .0
+                .iter()
+                .map(|(name, shown)| (Node::string(shown.origin, name.as_str()), shown.clone()))
+                .collect(),
+        ),
+        Some(Value::Array(cases)) => cases.iter().map(case).collect(),
+        _ => None,
+    };
+    let Some(cases) = cases.filter(|cases| !cases.is_empty()) else {
+        return;
+    };
+    let mut rest = ["default", "else", "otherwise"]
+        .into_iter()
+        .find_map(|key| object.find(key).cloned());
+    for (value, shown) in cases.into_iter().rev() {
+        let origin = shown.origin;
+        let mut condition = Object::default();
+        condition.put("var", Node::string(origin, variable));
+        condition.put("op", Node::string(origin, "eq"));
+        condition.put("value", value);
+        let mut keys = vec![
+            ("cond", Node::new(origin, Value::Object(condition))),
+            ("then", shown),
+        ];
+        if let Some(rest) = rest.take() {
+            keys.push(("else", rest));
+        }
+        rest = Some(Node::block(origin, "if", keys));
+    }
+    if let Some(mut first) = rest {
+        pass.findings.mend(
+            Code::BlockUnknown,
+            at,
+            "Cases of a switch are an if in the else of another.",
+            "alias",
+            "switch to if",
+        );
+        first.origin = at;
+        *node = first;
+    }
+}
+
+/// The value and the blocks of a case.
+fn case(node: &Node) -> Option<(Node, Node)> {
+    let object = node
+        .as_object()
+        .filter(|object| object.0.iter().all(|(key, _)| CASE.contains(&key.as_str())))?;
+    let find = |keys: &[&str]| keys.iter().find_map(|key| object.find(key).cloned());
+    let value = find(&["case", "when", "value", "is", "equals"])?;
+    let shown = find(&["children", "then", "blocks", "content", "do", "body"])?;
+    Some((value, shown))
 }
 
 /// What an `if` shows whose condition always holds and that has nothing else to show.

@@ -77,13 +77,14 @@ fn is_own(node: &Node) -> bool {
 }
 
 /// Whether what stands under `content` are keys of the block, not its text or a block.
-fn is_keys(node: &Node) -> bool {
+fn is_keys(name: &str, node: &Node) -> bool {
     const WORDS: &[&str] = &[
         "type", "md", "markdown", "text", "html", "var", "name", "spans", "children",
     ];
     node.as_object().is_some_and(|object| {
         !object.0.is_empty()
-            && !WORDS.iter().any(|key| object.has(key))
+            && (name == "overlay" || !WORDS.iter().any(|key| object.has(key)))
+            && !object.has("type")
             && !object.0.iter().all(|(_, node)| node.kind().is_some())
     })
 }
@@ -99,8 +100,14 @@ pub(super) fn flatten(object: &mut Object, pass: &mut Pass<'_, '_>) {
             "text" | "quote" | "code" | "if" | "each" | "row" | "cell"
         )
     });
-    for name in NESTED.iter().copied().chain(["content"]).chain(own) {
-        if name == "content" && !object.find(name).is_some_and(is_keys) {
+    for name in NESTED
+        .iter()
+        .copied()
+        .chain(["content", "overlay"])
+        .chain(own)
+    {
+        let loose = matches!(name, "content" | "overlay");
+        if loose && !object.find(name).is_some_and(|node| is_keys(name, node)) {
             continue;
         }
         if own == Some(name) && !object.find(name).is_some_and(is_own) {
@@ -280,7 +287,10 @@ pub(crate) fn rename_keys(
                 || row.aliases.contains(&key.as_str())
                 || row.aliases.contains(&camel.as_str())
         });
-        let Some(row) = row.filter(|row| !object.has(row.name)) else {
+        // Null says nothing, so that another name may.
+        let said =
+            |row: &&&'static Attribute| object.find(row.name).is_some_and(|node| !node.is_null());
+        let Some(row) = row.filter(|row| !said(row) && !node.is_null()) else {
             continue;
         };
         // A path is a string; a list under such a name is something else.
@@ -289,10 +299,17 @@ pub(crate) fn rename_keys(
         }
         let (key, origin) = (key.clone(), node.origin);
         told(&key, row.name, owner, origin, pass);
+        let null = object.0.iter().position(|(key, _)| key == row.name);
         if let Some(place) = object.0.get_mut(at) {
             row.name.clone_into(&mut place.0);
         }
+        if let Some(null) = null.and_then(|null| object.0.get_mut(null)) {
+            null.0.push_str(" of null");
+        }
     }
+    object
+        .0
+        .retain(|(key, node)| !(node.is_null() && key.ends_with(" of null")));
 }
 
 /// Blank space that is stated edge by edge.

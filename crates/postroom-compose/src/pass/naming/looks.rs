@@ -64,7 +64,11 @@ pub(super) fn measures(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, 
     match row.name {
         "list" => numbered(object, row, pass),
         "column" => span(object, row, pass),
-        "image" => sizes(object, row, pass),
+        "image" => {
+            sizes(object, row, pass);
+            source(object, row, pass);
+        }
+        "hero" => source(object, row, pass),
         _ => {}
     }
 }
@@ -135,6 +139,61 @@ fn sizes(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
             }
         }
     }
+}
+
+/// The address of a picture with its alt and sizes in an object of their own.
+fn source(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    for key in ["src", "url", "image", "source", "backgroundImage"] {
+        let inner = object.find(key).and_then(Node::as_object);
+        let leads = inner.is_some_and(|inner| {
+            ["src", "url", "href"]
+                .iter()
+                .any(|key| inner.string(key).is_some())
+        });
+        if !leads {
+            continue;
+        }
+        if let Some(node) = object.remove(key) {
+            told(key, "src", row.name, node.origin, pass);
+            if let Value::Object(inner) = node.value {
+                for (key, node) in inner.0 {
+                    let key = if matches!(key.as_str(), "url" | "href") {
+                        "src"
+                    } else {
+                        key.as_str()
+                    };
+                    if !object.has(key) {
+                        object.put(key, node);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows as lines of values with commas.
+pub(super) fn csv(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '_>) {
+    let quoted = |text: &str| text.contains('"');
+    if object.has("children") || object.string("csv").is_none_or(quoted) {
+        return;
+    }
+    let Some(node) = object.remove("csv") else {
+        return;
+    };
+    told("csv", "children", row.name, node.origin, pass);
+    let rows = node
+        .as_str()
+        .unwrap_or_default()
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| {
+            let cells = line
+                .split(',')
+                .map(|cell| Node::string(node.origin, cell.trim()));
+            Node::array(node.origin, cells.collect())
+        })
+        .collect();
+    object.put("children", Node::array(node.origin, rows));
 }
 
 /// A flag that says that the first row has the headings.

@@ -66,6 +66,9 @@ pub(super) fn particulars(object: &mut Object, was: &str, at: Origin) {
     {
         object.put("style", Node::string(at, "decimal"));
     }
+    if was == "signature" {
+        signed(object, at);
+    }
     if matches!(was.as_str(), "markdown" | "md") {
         let key = ["text", "content", "body", "value", "markdown", "md"]
             .into_iter()
@@ -110,4 +113,34 @@ fn named_things(object: &mut Object, was: &str) {
             object.put(ours, node);
         }
     }
+}
+
+/// Who signs, by parts: a line for each.
+fn signed(object: &mut Object, at: Origin) {
+    const PARTS: &[&str] = &[
+        "closing", "signoff", "name", "title", "role", "position", "company", "email", "phone",
+    ];
+    let worded = ["text", "content", "html", "value", "body", "md", "children"];
+    if worded.iter().any(|key| object.has(key)) {
+        return;
+    }
+    let lines: Vec<Node> = PARTS
+        .iter()
+        .filter(|key| object.string(key).is_some())
+        .copied()
+        .collect::<Vec<_>>()
+        .into_iter()
+        .filter_map(|key| object.remove(key))
+        .collect();
+    if lines.is_empty() {
+        return;
+    }
+    let mut spans = Vec::new();
+    for (place, line) in lines.into_iter().enumerate() {
+        if place > 0 {
+            spans.push(Node::block(line.origin, "br", Vec::new()));
+        }
+        spans.push(line);
+    }
+    object.put("text", Node::array(at, spans));
 }

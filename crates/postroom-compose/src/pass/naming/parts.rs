@@ -31,6 +31,10 @@ const AFTER: &[&str] = &[
     "message",
     "price",
     "amount",
+    "location",
+    "place",
+    "venue",
+    "role",
 ];
 
 /// Targets of a link around words.

@@ -59,6 +59,7 @@ pub(crate) fn color(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
         .unwrap_or(&lower)
         .trim_end_matches(')');
     let read = read(&lower, surface).or_else(|| palette(theme));
+    let read = read.or_else(|| among(&lower, surface));
     match read {
         Some(color) => {
             let change = format!("{} to {color}", node.excerpt());
@@ -71,6 +72,43 @@ pub(crate) fn color(node: &Node, pass: &mut Pass<'_, '_>) -> Option<Node> {
                 .report(Code::ColorInvalid, node.origin, message);
             Some(node.clone())
         }
+    }
+}
+
+/// The one colour among words of CSS, as in `1px solid #ddd` and `#fff url(https://…)`.
+fn among(text: &str, surface: Color) -> Option<Color> {
+    const WORDS: &[&str] = &[
+        "solid",
+        "dashed",
+        "dotted",
+        "double",
+        "thin",
+        "medium",
+        "thick",
+        "no-repeat",
+        "repeat",
+        "center",
+        "top",
+        "bottom",
+        "left",
+        "right",
+        "cover",
+        "contain",
+        "fixed",
+        "scroll",
+        "!important",
+    ];
+    let mut colors = Vec::new();
+    for word in text.split_whitespace() {
+        let measure = word.starts_with(|char: char| char.is_ascii_digit());
+        if WORDS.contains(&word) || word.starts_with("url(") || measure || word == "/" {
+            continue;
+        }
+        colors.push(read(word, surface)?);
+    }
+    match colors.as_slice() {
+        [color] if text.contains(char::is_whitespace) => Some(*color),
+        _ => None,
     }
 }
 

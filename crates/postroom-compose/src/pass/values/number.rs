@@ -112,6 +112,10 @@ pub(super) fn integer(
             "normal" if name == "weight" => Some(400.0),
             "bold" if name == "weight" => Some(700.0),
             text if most == 100 => length(text.trim_end_matches('%')),
+            // Of the usual width of a mail, 600 px.
+            text if name == "width" && text.ends_with('%') => {
+                length(text.trim_end_matches('%')).map(|percent| percent * 6.0)
+            }
             text => length(text),
         },
         _ => None,
