@@ -147,6 +147,9 @@ pub(super) fn rows_of(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) 
             if columns.is_empty() {
                 columns = first_row(rows);
             }
+            if columns.is_empty() {
+                columns = by_names(rows);
+            }
             for row in rows {
                 row_of(row, &columns, pass);
             }
@@ -262,6 +265,37 @@ fn first_row(rows: &[Node]) -> Vec<Column> {
     let cells = header.and_then(cells_of).and_then(Node::as_array);
     let columns = cells.unwrap_or_default().iter().map(column);
     columns.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// Columns by the names of cells, where rows leave some out or say them in another order: what a row
+/// says stays in its column.
+fn by_names(rows: &[Node]) -> Vec<Column> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut first: Option<Vec<&str>> = None;
+    let mut uneven = false;
+    for object in rows.iter().filter_map(Node::as_object) {
+        if object.has("type") || CELLS.iter().any(|key| object.has(key)) {
+            return Vec::new();
+        }
+        let keys = object.0.iter().map(|(key, _)| key.as_str());
+        let said: Vec<&str> = keys.filter(|key| !is_about(key)).collect();
+        for key in &said {
+            if !names.contains(key) {
+                names.push(key);
+            }
+        }
+        uneven |= first.as_ref().is_some_and(|first| *first != said);
+        first.get_or_insert(said);
+    }
+    if !uneven {
+        return Vec::new();
+    }
+    names.sort_by_key(|name| rank(name));
+    let column = |name: &&str| Column {
+        names: vec![plain(name)],
+        words: None,
+    };
+    names.iter().map(column).collect()
 }
 
 /// Rows as an object, each a name and a value.
