@@ -156,6 +156,9 @@ pub(super) fn own_name(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, 
         let Some((key, node)) = object.0.get(at) else {
             continue;
         };
+        if key == "type" || row.attribute(key).is_some() || row.holds(key).is_some() {
+            continue;
+        }
         let written = camel(key);
         let rest = std::iter::once(&row.name)
             .chain(row.aliases)

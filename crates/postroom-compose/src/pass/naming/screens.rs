@@ -31,6 +31,9 @@ pub(super) fn hide_on(object: &mut Object, row: &BlockRow, pass: &mut Pass<'_, '
         return;
     }
     let found = object.0.iter().find_map(|(key, node)| {
+        if key == "type" || row.attribute(key).is_some() || row.holds(key).is_some() {
+            return None;
+        }
         let plain = plain(key);
         let screen = screen(node);
         let left_out = if node.as_bool() == Some(true) {
