@@ -274,6 +274,7 @@ pub(crate) fn rename_keys(
     if rows.iter().any(|row| row.name == "pad") {
         padding(object, pass);
     }
+    drop_nulls(object, rows);
     for at in 0..object.0.len() {
         let Some((key, node)) = object.0.get(at) else {
             continue;
@@ -290,10 +291,7 @@ pub(crate) fn rename_keys(
                 || row.aliases.contains(&key.as_str())
                 || row.aliases.contains(&camel.as_str())
         });
-        // Null says nothing, so that another name may.
-        let said =
-            |row: &&&'static Attribute| object.find(row.name).is_some_and(|node| !node.is_null());
-        let Some(row) = row.filter(|row| !said(row) && !node.is_null()) else {
+        let Some(row) = row.filter(|row| !object.has(row.name)) else {
             continue;
         };
         // A path is a string; a list under such a name is something else.
@@ -302,17 +300,27 @@ pub(crate) fn rename_keys(
         }
         let (key, origin) = (key.clone(), node.origin);
         told(&key, row.name, owner, origin, pass);
-        let null = object.0.iter().position(|(key, _)| key == row.name);
         if let Some(place) = object.0.get_mut(at) {
             row.name.clone_into(&mut place.0);
         }
-        if let Some(null) = null.and_then(|null| object.0.get_mut(null)) {
-            null.0.push_str(" of null");
-        }
     }
-    object
-        .0
-        .retain(|(key, node)| !(node.is_null() && key.ends_with(" of null")));
+}
+
+/// Takes out keys of ours that are null where another name says something.
+fn drop_nulls(object: &mut Object, rows: &[&'static Attribute]) {
+    let another = |row: &Attribute| {
+        object.0.iter().any(|(key, node)| {
+            !node.is_null()
+                && (row.aliases.contains(&key.as_str())
+                    || row.aliases.contains(&camel(key).as_str()))
+        })
+    };
+    let nulls: Vec<&str> = rows
+        .iter()
+        .filter(|row| object.find(row.name).is_some_and(Node::is_null) && another(row))
+        .map(|row| row.name)
+        .collect();
+    object.0.retain(|(key, _)| !nulls.contains(&key.as_str()));
 }
 
 /// Blank space that is stated edge by edge.
