@@ -20,7 +20,7 @@ mod sample;
 use crate::model::{Filter, VariableType};
 
 pub use facts::{Facts, facts};
-pub(crate) use format::{encode, filtered, is_date, money};
+pub(crate) use format::{encode, filtered, is_date, is_date_pattern, money};
 pub(crate) use frames::{Frame, Frames, Reference};
 pub use host::{Helper, Host};
 pub(crate) use logic::{Atom, Logic, Test};

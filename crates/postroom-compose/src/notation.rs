@@ -3,6 +3,7 @@
 //! A backslash before what would be a variable makes it literal: `\{{ name }}`. Nothing else in a
 //! string has a meaning.
 
+mod date;
 mod expression;
 
 use expression::expression;
@@ -48,8 +49,8 @@ impl Reading<'_> {
 }
 
 const TAGS: &str = "Template tags do not work in strings; use an if or each block, or an if span.";
-const FORM: &str =
-    "Between {{ and }} stand a dotted path, then | default: \"x\", then at most one filter.";
+const FORM: &str = "Between {{ and }} stand a dotted path, then | default: \"x\", then at most one filter; a date's \
+     pattern is of yyyy, MM, MMMM, dd, d, EEEE, HH, mm, other letters in single quotes.";
 
 /// What variables and escapes begin with.
 const SIGNS: &[char] = &['\\', '{', '<', '*', '$', '%', '['];

@@ -40,6 +40,39 @@ pub(crate) fn date_parts(pattern: &str) -> Vec<DatePart<'_>> {
     parts
 }
 
+/// Whether a pattern holds words of ours and signs: other letters stand in single quotes.
+pub(crate) fn is_date_pattern(pattern: &str) -> bool {
+    let mut outside = String::new();
+    let mut words = 0;
+    for (place, part) in pattern.split('\'').enumerate() {
+        if place % 2 == 0 {
+            outside.push_str(part);
+            outside.push(' ');
+        }
+    }
+    let mut last = None;
+    for part in date_parts(&outside) {
+        match part {
+            // `dddd` is a word of others, not `dd` twice.
+            DatePart::Word(word) => {
+                let letter = word.chars().next();
+                if last == letter {
+                    return false;
+                }
+                last = letter;
+                words += 1;
+            }
+            DatePart::Text(text) => {
+                last = None;
+                if text.contains(|char: char| char.is_ascii_alphabetic() || char == '%') {
+                    return false;
+                }
+            }
+        }
+    }
+    words > 0
+}
+
 /// A date pattern in another language's words; `None` when it has none for one of them, or when
 /// the pattern holds something that could end a string.
 pub(super) fn date_pattern(

@@ -1,6 +1,6 @@
 //! What stands between the braces of a variable.
 
-use super::is_path;
+use super::{date, is_path};
 use crate::model::{Filter, Marks, VariableUse};
 
 /// Reads what stands between the braces; `lenient` takes what other languages write.
@@ -65,7 +65,9 @@ pub(crate) fn filter(name: &str, argument: Option<String>, lenient: bool) -> Opt
         ("title", None) => Filter::Title,
         ("trim", None) => Filter::Trim,
         ("urlencode", None) => Filter::UrlEncode,
-        ("date", Some(pattern)) if short(&pattern) => Filter::Date(pattern),
+        ("date", Some(pattern)) if short(&pattern) => {
+            Filter::Date(date::pattern(pattern, lenient)?)
+        }
         ("number", Some(pattern)) if short(&pattern) => Filter::Number(pattern),
         ("money", Some(currency))
             if currency.len() == 3 && currency.bytes().all(|byte| byte.is_ascii_uppercase()) =>

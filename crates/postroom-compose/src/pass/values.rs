@@ -20,7 +20,7 @@ pub(crate) use object::sample;
 use object::{attrs, object, objects};
 use string::{line, path, template, texts, verbatim};
 
-use super::{Pass, adopt, naming, text, walk_mut};
+use super::{Pass, adopt, naming, plain, text, walk_mut};
 use crate::{
     draft::{Node, Object, Value},
     grammar::{self, Attribute, Default, Form},
@@ -161,6 +161,9 @@ fn missed(
             return None;
         }
         let twice = || targets.iter().any(|target| target.value == node.value);
+        if owner == "each" && NARROWS.contains(&plain(key).as_str()) && !node.is_null() {
+            return Some(Missed::Narrows);
+        }
         if owner != "meta" && naming::is_condition(key, node) && !twice()
             || is_block && naming::restricts(key, node)
         {
@@ -195,6 +198,10 @@ fn missed(
                 "says when it is shown",
                 "Put the block into an if, or remove the key.",
             ),
+            Missed::Narrows => (
+                "narrows or orders what is shown",
+                "Give the list as it is to be shown, or put an if inside.",
+            ),
             Missed::Target => (
                 "leads somewhere",
                 "Put the address into a button, a link or a picture, or remove the key.",
@@ -205,7 +212,7 @@ fn missed(
             node.excerpt()
         );
         let code = match what {
-            Missed::Condition => Code::CondInvalid,
+            Missed::Condition | Missed::Narrows => Code::CondInvalid,
             Missed::Words | Missed::Target => Code::SchemaUnknownKey,
         };
         pass.findings.report_with(code, node.origin, message, hint);
@@ -225,10 +232,18 @@ fn names_a_list(node: &Node) -> bool {
     })
 }
 
+/// Keys that show less of a list, or in another order, by letters in lower case.
+const NARROWS: &[&str] = &[
+    "filter", "where", "limit", "max", "maxitems", "take", "first", "last", "skip", "offset",
+    "sort", "sortby", "orderby", "order", "reverse", "slice",
+];
+
 /// Why what stands under no known key would be missed.
 enum Missed {
     Words,
     Condition,
+    /// What a loop shows of its list.
+    Narrows,
     Target,
 }
 

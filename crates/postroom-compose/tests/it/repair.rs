@@ -71,6 +71,29 @@ fn tags_without_a_match_are_left() {
     }
 }
 
+/// What narrows or orders the list of a loop is never dropped.
+#[test]
+fn a_loop_that_narrows_its_list_is_left() {
+    for (key, value) in [
+        ("filter", json!("o.paid")),
+        ("limit", json!(1)),
+        ("sort", json!("date")),
+        ("reverse", json!(true)),
+    ] {
+        let mut each = json!({ "type": "each", "in": "orders", "as": "o", "children": [
+            { "type": "text", "text": "Order {{ o.id }}" }
+        ] });
+        each[key] = value;
+        let repaired = repair(&column(json!([each])));
+        let left = |issue: &postroom_compose::Issue| issue.code.as_ref() == "cond.invalid";
+        assert!(
+            !repaired.ok && repaired.issues.iter().any(left),
+            "{key}: {:#?}",
+            repaired.issues
+        );
+    }
+}
+
 /// A condition of a whole switch, or of a case, is never dropped with it.
 #[test]
 fn a_switch_with_more_to_say_is_left() {

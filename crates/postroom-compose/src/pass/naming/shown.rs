@@ -41,11 +41,46 @@ const HIDDEN: &[&str] = &[
 ];
 
 /// Flags that leave a block out.
-const HIDES: &[&str] = &["hidden", "hide", "invisible", "disabled", "skip", "omit"];
+const HIDES: &[&str] = &[
+    "hidden",
+    "hide",
+    "invisible",
+    "disabled",
+    "skip",
+    "omit",
+    "deleted",
+    "archived",
+    "draft",
+    "private",
+    "internal",
+];
+
+/// Names of conditions in forms that nothing here reads.
+const UNREAD: &[&str] = &[
+    "dependson",
+    "conditionalon",
+    "guard",
+    "predicate",
+    "criteria",
+    "conditionexpression",
+    "datacondition",
+    "ngshow",
+    "nghide",
+    "velse",
+    "velseif",
+    "memberonly",
+    "membersonly",
+    "loggedin",
+    "loggedinonly",
+];
+
+/// Words in the name of a key that make a condition of it: `includeIf`, `if_not`.
+const CONDITIONAL: &[&str] = &["if", "when", "unless"];
 
 /// Flags that show a block, and those that it is shown to.
 const SHOWS: &[&str] = &[
     "enabled",
+    "published",
     "show",
     "shown",
     "render",
@@ -108,10 +143,35 @@ pub(crate) fn restricts(key: &str, node: &Node) -> bool {
         Value::Object(object) if object.0.is_empty() => return false,
         Value::Array(_) | Value::Object(_) => "some".to_owned(),
     };
+    let words = words(key);
+    let has = |some: &[&str]| words.iter().any(|word| some.contains(&word.as_str()));
+    let (conditional, inverse) = (has(CONDITIONAL), has(&["not", "unless", "exclude", "skip"]));
     let (key, said) = (plain(key), said.as_str());
+    let read = SHOWN.contains(&key.as_str()) || HIDDEN.contains(&key.as_str());
+    if conditional && !read && (inverse || !EVERYBODY.contains(&said)) {
+        return true;
+    }
+    if UNREAD.contains(&key.as_str()) && !NOBODY.contains(&said) {
+        return true;
+    }
     match key.as_str() {
         "display" => matches!(said, "none" | "false") || said.starts_with("none "),
         key if SHOWS.contains(&key) => !EVERYBODY.contains(&said),
         key => (HIDES.contains(&key) || LIMITS.contains(&key)) && !NOBODY.contains(&said),
     }
+}
+
+/// The words of a key in lower case: `includeIf`, `include_if` and `include-if` are two.
+fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for char in key.chars().take(60) {
+        let apart = !char.is_alphanumeric();
+        if apart || char.is_uppercase() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| !apart) {
+            word.extend(char.to_lowercase());
+        }
+    }
+    words
 }

@@ -113,14 +113,16 @@ impl Piece {
     pub(super) fn without_links(self, pass: &mut Pass<'_, '_>) -> Vec<Self> {
         match self {
             Self::Link {
-                children, origin, ..
+                href,
+                children,
+                origin,
             } => {
                 pass.findings.mend(
                     Code::SchemaType,
                     origin,
                     "A link stands where none can be followed.",
                     "text.string",
-                    "the link to its words",
+                    format!("the link to {} to its words", href.excerpt()),
                 );
                 children
                     .into_iter()

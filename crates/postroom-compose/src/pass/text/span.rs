@@ -9,7 +9,7 @@ use crate::{
     draft::{Node, Object, Value},
     grammar::UrlUse,
     issue::Code,
-    model::VariableUse,
+    model::{Filter, VariableUse},
     notation,
     pass::{Pass, adopt, naming, values},
 };
@@ -362,6 +362,17 @@ pub(super) fn variable_span(
                 pass.findings
                     .report_with(Code::VarSyntax, filter.origin, message, hint);
                 return vec![Piece::Kept(node.clone())];
+            }
+            if let (Some(Filter::Date(ours)), Some(arg)) = (&found, object.string("arg"))
+                && ours != arg
+            {
+                pass.findings.mend(
+                    Code::VarSyntax,
+                    filter.origin,
+                    format!("{arg:?} is a pattern of another notation."),
+                    "var.syntax",
+                    format!("{arg:?} to {ours:?}"),
+                );
             }
             found
         }
