@@ -7,7 +7,7 @@ mod records;
 
 use flat::{is_flat, nest};
 
-use super::{Pass, naming, walk};
+use super::{Pass, naming, values, walk};
 use crate::{
     draft::{Node, Object, Value},
     grammar,
@@ -191,13 +191,17 @@ fn ground_of_body(object: &mut Object, pass: &mut Pass<'_, '_>) {
         object.put("theme", Node::new(at, Value::Object(Object::default())));
     }
     let theme = object.find_mut("theme").and_then(Node::as_object_mut);
-    if let Some(theme) = theme
-        && !["background", "backgroundColor", "bg"]
+    let free = theme.filter(|theme| {
+        !["background", "backgroundColor", "bg"]
             .iter()
             .any(|key| theme.has(key))
-    {
-        theme.put("background", ground);
-    }
+    });
+    let Some(theme) = free else {
+        // The theme says something else already.
+        values::drop_key(key, &ground, "body", pass);
+        return;
+    };
+    theme.put("background", ground);
     pass.findings.mend(
         Code::SchemaUnknownKey,
         at,

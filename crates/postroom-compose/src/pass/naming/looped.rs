@@ -8,34 +8,23 @@ use crate::{
     pass::Pass,
 };
 
-/// Other names of the element's name; of the list, which may be called `each` too.
-const NAMES: &[&str] = &[
-    "as", "item", "var", "itemName", "itemVar", "variable", "alias", "name", "each",
-];
-const LISTS: &[&str] = &[
-    "in",
-    "list",
-    "of",
-    "over",
-    "collection",
-    "items",
-    "data",
-    "array",
-    "source",
-    "from",
-    "iterable",
-];
+/// Our name and the others of a key of `each`: `in` for the list, `as` for its element.
+fn names(key: &str) -> impl Iterator<Item = &'static str> {
+    grammar::block("each")
+        .and_then(|row| row.attribute(key))
+        .into_iter()
+        .flat_map(|own| std::iter::once(own.name).chain(own.aliases.iter().copied()))
+}
 
 /// Names the element of a loop that names none.
 pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, '_>) {
-    let path = |object: &Object, keys: &[&str]| {
-        let found = keys.iter().find(|key| object.string(key).is_some());
-        found.map(|key| (*key).to_owned())
+    let list = |object: &Object| {
+        let path = names("in").find_map(|key| object.string(key));
+        path.map(str::to_owned)
     };
-    let list = path(object, LISTS);
     // `{"each": "order", "in": "orders"}`, and `{"each": "orders"}`.
     if let Some(node) = object.remove("each") {
-        let ours = if list.is_some() { "as" } else { "in" };
+        let ours = if list(object).is_some() { "as" } else { "in" };
         if object.has(ours) || node.as_str().is_none() {
             object.put("each", node);
         } else {
@@ -44,10 +33,13 @@ pub(super) fn name_element(object: &mut Object, at: Origin, pass: &mut Pass<'_, 
         }
     }
     in_words(object, pass);
-    if path(object, NAMES).is_some() {
+    if names("as")
+        .chain(["each"])
+        .any(|key| object.string(key).is_some())
+    {
         return;
     }
-    let list = path(object, LISTS).and_then(|key| object.string(&key).map(str::to_owned));
+    let list = list(object);
     let name = element_name(object, list.as_deref().unwrap_or_default());
     pass.findings.mend(
         Code::SchemaMissing,
@@ -142,7 +134,7 @@ fn rename_this(node: &mut Node, name: &str) {
             let inner =
                 kind.is_some_and(|kind| kind == "each" || grammar::alias(kind) == Some("each"));
             for (key, node) in &mut object.0 {
-                if !inner || LISTS.contains(&key.as_str()) {
+                if !inner || names("in").any(|name| name == key) {
                     rename_this(node, name);
                 }
             }

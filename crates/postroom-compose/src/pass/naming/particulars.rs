@@ -126,11 +126,10 @@ fn signed(object: &mut Object, at: Origin) {
     }
     let lines: Vec<Node> = PARTS
         .iter()
-        .filter(|key| object.string(key).is_some())
-        .copied()
-        .collect::<Vec<_>>()
-        .into_iter()
-        .filter_map(|key| object.remove(key))
+        .filter_map(|key| {
+            object.string(key)?;
+            object.remove(key)
+        })
         .collect();
     if lines.is_empty() {
         return;
